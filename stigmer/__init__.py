@@ -1,0 +1,1 @@
+"""The project: settings, processes and everything that knows no business nouns."""

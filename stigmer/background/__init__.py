@@ -1,0 +1,1 @@
+"""Background work: what runs when, and the proof that it runs."""
