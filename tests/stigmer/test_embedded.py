@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from stigmer import embedded
-embedded.hold(Path(sys.argv[1]), careless=True)
+embedded.hold(Path(sys.argv[1]), careless=sys.argv[2] == "careless")
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -50,10 +49,10 @@ def postmaster(home: Path) -> int:
     return int((embedded.data_folder(home) / "postmaster.pid").read_text().split()[0])
 
 
-def holder(home: Path) -> subprocess.Popen[str]:
+def holder(home: Path, manner: str = "careless") -> subprocess.Popen[str]:
     """Another process that uses the server until its input ends."""
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(HOLDER), str(home)],
+        [sys.executable, "-c", HOLDER, str(home), manner],
         cwd=PROJECT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -133,7 +132,7 @@ def test_a_killed_user_counts_no_longer(home: Path) -> None:
 
 
 def test_starts_after_the_server_was_killed(home: Path) -> None:
-    killed = holder(home)
+    killed = holder(home, "careful")
     with connect(home) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
     os.kill(postmaster(home), signal.SIGKILL)
@@ -201,7 +200,7 @@ def test_many_first_users_at_once_make_one_server(home: Path) -> None:
 
     users = [
         subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(home)],
+            [sys.executable, "-c", HOLDER, str(home), "careless"],
             cwd=PROJECT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
