@@ -113,6 +113,7 @@ STIGMER_LIST_READ_SCOPE = env.optional(
 )
 STIGMER_RESERVED_SLUGS = env.names("STIGMER_RESERVED_SLUGS")
 STIGMER_METRICS = env.choice("STIGMER_METRICS", "open", ("open", "closed"))
+STIGMER_BIND = env.text("STIGMER_BIND", "127.0.0.1")
 STIGMER_WEB_THREADS = env.number("STIGMER_WEB_THREADS", 8, 1, 256)
 WORKITEM_SURFACE_RETENTION_DAYS = env.number("WORKITEM_SURFACE_RETENTION_DAYS", 90, 1, 36500)
 WORKITEM_RETENTION_DAYS = env.number("WORKITEM_RETENTION_DAYS", 365, 1, 36500)
@@ -186,7 +187,7 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 BROKER_FOLDER = STIGMER_HOME / "broker"
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_URL = REDIS_URL or "stigmer-files://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"visibility_timeout": 3600, "socket_timeout": 5, "socket_connect_timeout": 5}
     if REDIS_URL
@@ -194,8 +195,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
         "data_folder_in": str(BROKER_FOLDER / "messages"),
         "data_folder_out": str(BROKER_FOLDER / "messages"),
         "control_folder": str(BROKER_FOLDER / "control"),
+        "polling_interval": 0.5,
     }
 )
+# Remote control would leave files behind for every process that ever ran.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = bool(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"

@@ -7,3 +7,10 @@ class BackgroundConfig(AppConfig):
     name = "stigmer.background"
     label = "background"
     verbose_name = "Background work"
+
+    def ready(self) -> None:
+        # Every process sends by the one Celery application.
+        import stigmer.celery  # noqa: F401
+        from stigmer.background import readiness
+
+        readiness.register()

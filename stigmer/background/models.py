@@ -1,0 +1,30 @@
+"""The proof that background processes run."""
+
+from typing import ClassVar
+
+from django.db import models
+
+
+class BackgroundProcess(models.TextChoices):
+    WORKER = "worker", "worker"
+    BEAT = "beat", "beat"
+
+
+class Heartbeat(models.Model):
+    """One row is one kind of background process and when it last proved itself."""
+
+    process = models.TextField(primary_key=True, choices=BackgroundProcess.choices)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="heartbeat_process_known",
+                condition=models.Q(process__in=BackgroundProcess.values),
+            )
+        ]
+        verbose_name = "heartbeat"
+        verbose_name_plural = "heartbeats"
+
+    def __str__(self) -> str:
+        return f"{self.process} at {self.seen_at.isoformat()}"

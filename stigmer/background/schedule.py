@@ -1,0 +1,97 @@
+"""What runs when: the declared periodic tasks, and their rows in django-celery-beat."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
+
+
+@dataclass(frozen=True)
+class Every:
+    """A fixed interval."""
+
+    seconds: int
+
+    def row(self) -> dict[str, Any]:
+        every, _ = IntervalSchedule.objects.get_or_create(
+            every=self.seconds, period=IntervalSchedule.SECONDS
+        )
+        return {"interval": every, "crontab": None, "solar": None, "clocked": None}
+
+
+@dataclass(frozen=True)
+class Daily:
+    """A time of day, UTC."""
+
+    hour: int
+    minute: int
+
+    def row(self) -> dict[str, Any]:
+        daily, _ = CrontabSchedule.objects.get_or_create(
+            minute=str(self.minute),
+            hour=str(self.hour),
+            day_of_month="*",
+            month_of_year="*",
+            day_of_week="*",
+            timezone="UTC",
+        )
+        return {"crontab": daily, "interval": None, "solar": None, "clocked": None}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One periodic task; a message that no worker took within `expires` seconds is dropped."""
+
+    name: str
+    task: str
+    when: Every | Daily
+    description: str
+    expires: int = 3600
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "task": self.task,
+            "description": self.description,
+            "expire_seconds": self.expires,
+            "enabled": True,
+            "one_off": False,
+            "args": "[]",
+            "kwargs": "{}",
+            **self.when.row(),
+        }
+
+
+DECLARED: tuple[Declared, ...] = (
+    Declared(
+        name="heartbeat",
+        task="stigmer.heartbeat",
+        when=Every(15),
+        description="Proves that the worker and beat run; /readyz and the console show it.",
+        expires=30,
+    ),
+)
+
+
+@transaction.atomic
+def seed(*, now: datetime) -> list[str]:
+    """Make the rows of declared tasks that have none, and return their names.
+
+    What somebody changed in the console stays. A new task is due at once.
+    """
+    known = set(PeriodicTask.objects.values_list("name", flat=True))
+    missing = [declared for declared in DECLARED if declared.name not in known]
+    for declared in missing:
+        PeriodicTask.objects.get_or_create(
+            name=declared.name,
+            defaults={**declared.row(), "last_run_at": now - timedelta(days=1)},
+        )
+    return [declared.name for declared in missing]
+
+
+@transaction.atomic
+def reset() -> None:
+    """Put every declared task back to its declaration; rows of other names stay."""
+    for declared in DECLARED:
+        PeriodicTask.objects.update_or_create(name=declared.name, defaults=declared.row())
