@@ -1,0 +1,1 @@
+"""Organizations: principals, memberships, tokens and the slug ledger."""

@@ -1,0 +1,1 @@
+"""The console: the admin site and its base classes."""

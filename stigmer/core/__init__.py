@@ -1,0 +1,1 @@
+"""What every app stands on and no business noun enters."""

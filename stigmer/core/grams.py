@@ -1,0 +1,60 @@
+"""Substring search by trigrams that needs no extension and no collation.
+
+`stigmer_grams(text)` (SQL, immutable) holds the substring of up to three characters that starts at
+every character; a GIN index on it answers "contains" for needles of any length, in every script.
+"""
+
+from typing import Any
+
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F, Q, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast
+
+CREATE = """
+CREATE OR REPLACE FUNCTION stigmer_grams(folded text) RETURNS tsvector
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT array_to_tsvector(array_agg(DISTINCT substr(folded, place, 3)))
+    FROM generate_series(1, length(folded)) AS place
+$$
+"""
+DROP = "DROP FUNCTION IF EXISTS stigmer_grams(text)"
+
+
+class Grams(models.Func):
+    """The grams of a folded text column."""
+
+    function = "stigmer_grams"
+    output_field = SearchVectorField()  # type: ignore[assignment]
+
+
+class _GramQuery(models.Field[Any, Any]):
+    def db_type(self, connection: Any) -> str:
+        return "tsquery"
+
+
+class _Matches(models.Func):
+    template = "%(expressions)s"
+    arg_joiner = " @@ "
+    output_field = models.BooleanField()  # type: ignore[assignment]
+
+
+def fold(text: str) -> str:
+    """The form in which texts are compared without regard to case (Unicode default folding)."""
+    return text.casefold()
+
+
+def _query(needle: str) -> str:
+    last = max(1, len(needle) - 2)
+    grams = sorted({needle[start : start + 3] for start in range(last)})
+    quoted = ("'" + gram.replace("\\", "\\\\").replace("'", "''") + "'" for gram in grams)
+    return " & ".join(f"{gram}:*" if len(needle) < 3 else gram for gram in quoted)
+
+
+def contains(column: str, needle: str) -> Q:
+    """The rows whose folded column contains the needle, whatever its case."""
+    folded = fold(needle)
+    expression: Combinable = F(column)
+    grams = _Matches(Grams(expression), Cast(Value(_query(folded)), _GramQuery()))
+    return Q(grams) & Q(**{f"{column}__contains": folded})

@@ -1,0 +1,1 @@
+"""The HTTP toolkit: typed doors, problems, pages, schema."""

@@ -1,0 +1,1 @@
+"""Work items: the durable owner of the work that somebody asked for."""
