@@ -1,8 +1,32 @@
-"""Everything on one port: the WSGI application behind a2wsgi."""
+"""Everything on one port: each request passes the gate, then the WSGI application."""
+
+from typing import Any
 
 from a2wsgi import WSGIMiddleware
+from a2wsgi.asgi_typing import Receive, Scope, Send
 from django.conf import settings
+from django.http import HttpResponse
 
+from stigmer.http import gate
 from stigmer.wsgi import application as wsgi
 
-application = WSGIMiddleware(wsgi, workers=settings.STIGMER_WEB_THREADS)
+behind = WSGIMiddleware(wsgi, workers=settings.STIGMER_WEB_THREADS)
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """The ASGI application."""
+    if scope["type"] == "http":
+        refusal = gate.refusal_of(scope["headers"], scope["query_string"])
+        if refusal is not None:
+            await respond(gate.answer_to(refusal), send)
+            return
+        scope = {**scope, "headers": gate.unambiguous(scope["headers"])}
+    await behind(scope, receive, send)
+
+
+async def respond(response: HttpResponse, send: Send) -> None:
+    """Send a whole response."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
+    start: Any = {"type": "http.response.start", "status": response.status_code}
+    await send({**start, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content, "more_body": False})

@@ -119,6 +119,7 @@ WORKITEM_SURFACE_RETENTION_DAYS = env.number("WORKITEM_SURFACE_RETENTION_DAYS", 
 WORKITEM_RETENTION_DAYS = env.number("WORKITEM_RETENTION_DAYS", 365, 1, 36500)
 
 MIDDLEWARE = [
+    "stigmer.http.metrics.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

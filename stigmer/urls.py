@@ -1,5 +1,11 @@
 """Every route of the web process."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from stigmer.http import health
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", health.metrics),
+]

@@ -7,14 +7,11 @@ from celery import current_app
 from django.conf import settings
 
 from stigmer.background.queries import last_heartbeats
+from stigmer.core.ready import NotReadyError
 from stigmer.core.registries import readiness
 
 # Three heartbeats may be missed.
 SILENCE = timedelta(seconds=60)
-
-
-class NotReadyError(Exception):
-    """A part is not ready; the text says why."""
 
 
 def register() -> None:

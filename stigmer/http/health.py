@@ -9,14 +9,11 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
+from stigmer.core.ready import NotReadyError
 from stigmer.core.registries import readiness
 from stigmer.http.metrics import CONTENT_TYPE, exposition
 
 log = structlog.get_logger("stigmer.readiness")
-
-
-class NotReadyError(Exception):
-    """A part is not ready; the text says why."""
 
 
 @require_safe
@@ -59,8 +56,7 @@ def outcome(name: str, check: Callable[[], None]) -> dict[str, str]:
 
 def short(cause: Exception) -> str:
     """A sentence of ours, or no more than the kind of somebody else's failure."""
-    ours = type(cause).__module__.startswith("stigmer.")
-    return str(cause) if ours else f"failed with {type(cause).__name__}"
+    return str(cause) if isinstance(cause, NotReadyError) else f"failed with {type(cause).__name__}"
 
 
 def check_database() -> None:

@@ -4,23 +4,33 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Heartbeat',
+            name="Heartbeat",
             fields=[
-                ('process', models.TextField(choices=[('worker', 'worker'), ('beat', 'beat')], primary_key=True, serialize=False)),
-                ('seen_at', models.DateTimeField()),
+                (
+                    "process",
+                    models.TextField(
+                        choices=[("worker", "worker"), ("beat", "beat")],
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("seen_at", models.DateTimeField()),
             ],
             options={
-                'verbose_name': 'heartbeat',
-                'verbose_name_plural': 'heartbeats',
-                'constraints': [models.CheckConstraint(condition=models.Q(('process__in', ['worker', 'beat'])), name='heartbeat_process_known')],
+                "verbose_name": "heartbeat",
+                "verbose_name_plural": "heartbeats",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("process__in", ["worker", "beat"])),
+                        name="heartbeat_process_known",
+                    )
+                ],
             },
         ),
     ]
