@@ -110,6 +110,7 @@ _ASSIGNED = [
         softlayer.SoftlayerDetector,
     )
 ]
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]").sub
 _SPACES = re.compile(r" {3,}").sub
 _ASSIGNMENT = re.compile(
     r"(?:key|pwd|pw|password|pass|token)[\"']?\]? *(?:=|:|:=|=>| +|::) *[\"']?"
@@ -127,6 +128,8 @@ def ibm_credentials(_text: str, folded: str) -> bool:
         return False
     if "   " in folded:
         folded = _SPACES("  ", folded)
+    if not folded.isascii():  # these expect a name to start after something that is no letter
+        folded = _NOT_ASCII(".", folded)
     return bool(_ASSIGNMENT(folded) and any(search(folded, folded) for search in _ASSIGNED))
 
 
