@@ -4,39 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
 from stigmer.core import texts
 
-__all__ = ["UNSET", "Instant", "Key", "Name", "Opt", "Surface", "UnsetType", "line", "text"]
-
-Value = TypeVar("Value")
-Opt = Value | UnsetType
+__all__ = ["UNSET", "Instant", "Key", "Name", "Surface", "UnsetType", "line", "stamp", "text"]
 
 
-def _ruled(rule: Callable[..., Any], max_bytes: int, least: int, **schema: Any) -> Any:
-    described = {"description": f"{least} to {max_bytes} bytes of UTF-8.", **schema}
-    return Annotated[str, Meta(extra={"rule": rule}, extra_json_schema=described)]
+def _ruled(rule: Callable[..., Any], max_bytes: int, least: int) -> Meta:
+    described = {
+        "description": f"{least} to {max_bytes} bytes of UTF-8.",
+        "minLength": least,
+        "maxLength": max_bytes,
+    }
+    return Meta(extra={"rule": rule}, extra_json_schema=described)
 
 
-def line(max_bytes: int, *, least: int = 1) -> Any:
-    """A one-line text of `least` to `max_bytes` bytes of UTF-8."""
+def line(max_bytes: int, *, least: int = 1) -> Meta:
+    """For `Annotated[str, line(256)]`: a one-line text of `least` to `max_bytes` bytes of UTF-8."""
 
     def rule(value: str, pointer: str) -> None:
         texts.check_line(value, pointer=pointer, max_bytes=max_bytes, min_bytes=least)
 
-    return _ruled(rule, max_bytes, least, maxLength=max_bytes, minLength=least)
+    return _ruled(rule, max_bytes, least)
 
 
-def text(max_bytes: int, *, least: int = 1) -> Any:
-    """A text of any number of lines, `least` to `max_bytes` bytes of UTF-8."""
+def text(max_bytes: int, *, least: int = 1) -> Meta:
+    """For `Annotated[str, text(8192)]`: any number of lines, `least` to `max_bytes` bytes."""
 
     def rule(value: str, pointer: str) -> None:
         texts.check_text(value, pointer=pointer, max_bytes=max_bytes, min_bytes=least)
 
-    return _ruled(rule, max_bytes, least, maxLength=max_bytes, minLength=least)
+    return _ruled(rule, max_bytes, least)
 
 
 def _name(value: str, pointer: str) -> None:
@@ -47,8 +48,8 @@ def _surface(value: str, pointer: str) -> None:
     texts.check_surface(value, pointer=pointer)
 
 
-Name = _ruled(_name, texts.NAME_BYTES, 1, maxLength=texts.NAME_BYTES, minLength=1)
-Key = _ruled(texts.check_key, texts.KEY_BYTES, 1, maxLength=texts.KEY_BYTES)
+Name = Annotated[str, _ruled(_name, texts.NAME_BYTES, 1)]
+Key = Annotated[str, _ruled(texts.check_key, texts.KEY_BYTES, 1)]
 Surface = Annotated[
     str,
     Meta(extra={"rule": _surface}, extra_json_schema={"pattern": "^[a-z][a-z0-9_-]{0,31}$"}),
@@ -56,6 +57,11 @@ Surface = Annotated[
 Instant = Annotated[datetime, Meta(tz=True)]
 
 
-def stamp(moment: datetime | None) -> str | None:
+def stamp(moment: datetime) -> str:
     """RFC 3339 in UTC with `Z` and microseconds; the database gives UTC."""
-    return None if moment is None else moment.isoformat(timespec="microseconds")[:-6] + "Z"
+    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def stamp_or_none(moment: datetime | None) -> str | None:
+    """As `stamp`; null stays null."""
+    return None if moment is None else stamp(moment)

@@ -24,7 +24,7 @@ class Body(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class KeyedBody(Body):
     """A body of a mutation: the idempotency key may travel in it instead of the header."""
 
-    idempotency_key: Key | UnsetType = UNSET  # type: ignore[valid-type]
+    idempotency_key: Key | UnsetType = UNSET
 
 
 class Query(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
