@@ -1,6 +1,12 @@
 """The organizations app."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.contrib.auth.hashers import make_password
+from django.utils import timezone
+
+from stigmer.core.callers import SYSTEM
 
 
 class OrganizationsConfig(AppConfig):
@@ -10,6 +16,8 @@ class OrganizationsConfig(AppConfig):
     verbose_name = "Organizations"
 
     def ready(self) -> None:
+        from django.db.models.signals import post_migrate
+
         from organizations import queries
         from organizations.errors import SurfaceRouteNotAllowed
         from stigmer.core.registries import callers, surface_gate
@@ -20,3 +28,23 @@ class OrganizationsConfig(AppConfig):
         callers.by_token = queries.caller_by_token
         callers.by_name = queries.caller_by_name
         surface_gate.refuse = refuse
+        post_migrate.connect(seed_platform_principal, sender=self)
+
+
+def seed_platform_principal(*, using: str, apps: Any, **_more: Any) -> None:
+    """Make `service:stigmer`, who does what no person asked for; without token and login."""
+    try:
+        principals = apps.get_model("organizations", "Principal").objects.using(using)
+    except LookupError:
+        return
+    principals.bulk_create(
+        [
+            principals.model(
+                name=SYSTEM.name,
+                kind=SYSTEM.kind,
+                password=make_password(None),
+                created_at=timezone.now(),
+            )
+        ],
+        ignore_conflicts=True,
+    )

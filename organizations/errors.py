@@ -21,6 +21,15 @@ class MemberNotFound(NotFound):
     code = "member_not_found"
 
 
+class PrincipalNotFound(NotFound):
+    """There is no such principal.
+
+    Nobody has this name, or who had it was deactivated.
+    """
+
+    code = "principal_not_found"
+
+
 class TokenNotFound(NotFound):
     """There is no such token of yours."""
 

@@ -1,12 +1,14 @@
 """What every test has: the product's settings and, without DATABASE_URL, a server of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 
 from stigmer import embedded
+from stigmer.core.callers import Caller
 
 
 def pytest_configure() -> None:
@@ -19,3 +21,19 @@ def home(tmp_path: Path) -> Iterator[Path]:
     """An empty STIGMER_HOME whose server, if the test leaves one, is stopped."""
     yield tmp_path / "home"
     embedded.release(tmp_path / "home")
+
+
+@pytest.fixture
+def cast(db: None) -> dict[str, Caller]:
+    """alice owns acme, bob is a member, vera views, mallory is a stranger, root is an admin."""
+    from tests import factories
+
+    return factories.make_cast()
+
+
+@pytest.fixture
+def as_(cast: dict[str, Caller]) -> Callable[[str | None], Any]:
+    """`as_("alice").post("/organizations", json={...}, key="k")`; `as_(None)` has no token."""
+    from tests import factories
+
+    return factories.Doors()

@@ -1,0 +1,1 @@
+"""Every write of principals, tokens, organizations, memberships and slugs."""
