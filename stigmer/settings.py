@@ -107,6 +107,11 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 STIGMER_THROTTLE = env.switch("STIGMER_THROTTLE", "on")
+# Requests a minute of one principal, by class of route.
+STIGMER_RATES = {
+    name: f"{env.number(f'STIGMER_RATE_{name.upper()}', default, 1, 1_000_000_000)}/minute"
+    for name, default in (("reads", 12000), ("writes", 6000), ("claims", 3000))
+}
 STIGMER_AUTHORIZER = env.text("STIGMER_AUTHORIZER", "organizations.authorization.RoleAuthorizer")
 STIGMER_LIST_READ_SCOPE = env.optional(
     "STIGMER_LIST_READ_SCOPE", "organizations.authorization.MembershipScope"
@@ -123,6 +128,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -152,8 +158,9 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 STATIC_URL = "/static/"
-STATIC_ROOT = Path(env.text("STIGMER_STATIC", str(BASE_DIR / "build" / "static")))
-WHITENOISE_USE_FINDERS = not PRODUCTION or not STATIC_ROOT.is_dir()
+# An image collects the files once; elsewhere they are served from where they are.
+STATIC_ROOT = env.text("STIGMER_STATIC") or None
+WHITENOISE_USE_FINDERS = STATIC_ROOT is None
 WHITENOISE_AUTOREFRESH = False
 
 # Safety -------------------------------------------------------------------------------------------
@@ -188,7 +195,7 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 BROKER_FOLDER = STIGMER_HOME / "broker"
-CELERY_BROKER_URL = REDIS_URL or "stigmer-files://"
+CELERY_BROKER_URL = REDIS_URL or "stigmer-files://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"visibility_timeout": 3600, "socket_timeout": 5, "socket_connect_timeout": 5}
     if REDIS_URL

@@ -23,7 +23,7 @@ class OctetLength(models.Transform):
 
     lookup_name = "octets"
     function = "OCTET_LENGTH"
-    output_field = models.IntegerField()  # type: ignore[assignment]
+    output_field = models.IntegerField()
 
 
 models.TextField.register_lookup(OctetLength)
@@ -129,7 +129,7 @@ class CascadeKey(Operation):
         )
 
     def _rebuild(self, schema_editor: Any, model: Any, action: str) -> None:
-        # Django queues new foreign keys behind the tables; they must stand before they are replaced.
+        # Django queues new foreign keys behind the tables; they must stand to be replaced.
         while schema_editor.deferred_sql:
             schema_editor.execute(schema_editor.deferred_sql.pop(0))
         field = model._meta.get_field(self.field_name)

@@ -26,7 +26,7 @@ class Grams(models.Func):
     """The grams of a folded text column."""
 
     function = "stigmer_grams"
-    output_field = SearchVectorField()  # type: ignore[assignment]
+    output_field = SearchVectorField()
 
 
 class _GramQuery(models.Field[Any, Any]):
@@ -37,7 +37,7 @@ class _GramQuery(models.Field[Any, Any]):
 class _Matches(models.Func):
     template = "%(expressions)s"
     arg_joiner = " @@ "
-    output_field = models.BooleanField()  # type: ignore[assignment]
+    output_field = models.BooleanField()
 
 
 def fold(text: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
 from stigmer.core import texts
+from stigmer.core.errors import InvalidRequest
 
 __all__ = ["UNSET", "Instant", "Key", "Name", "Surface", "UnsetType", "line", "stamp", "text"]
 
@@ -48,13 +49,22 @@ def _surface(value: str, pointer: str) -> None:
     texts.check_surface(value, pointer=pointer)
 
 
+def _instant(value: datetime, pointer: str) -> None:
+    # An offset can lead out of the years that exist in UTC.
+    try:
+        value.astimezone(UTC)
+    except OverflowError:
+        detail = f"{pointer.removeprefix('/')} is not within the years 1 to 9999 in UTC"
+        raise InvalidRequest(detail, pointer=pointer, fault="out_of_range") from None
+
+
 Name = Annotated[str, _ruled(_name, texts.NAME_BYTES, 1)]
 Key = Annotated[str, _ruled(texts.check_key, texts.KEY_BYTES, 1)]
 Surface = Annotated[
     str,
     Meta(extra={"rule": _surface}, extra_json_schema={"pattern": "^[a-z][a-z0-9_-]{0,31}$"}),
 ]
-Instant = Annotated[datetime, Meta(tz=True)]
+Instant = Annotated[datetime, Meta(tz=True, extra={"rule": _instant})]
 
 
 def stamp(moment: datetime) -> str:

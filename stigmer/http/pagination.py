@@ -40,6 +40,10 @@ def cursor_for(position: tuple[Any, ...], filters: Mapping[str, Any]) -> str:
     """The cursor behind this position: the sort key and id of the last row shown."""
     payload = msgspec.json.encode(position)
     raw = _sign(payload, _bound(filters)) + payload
+    return _spell(raw)
+
+
+def _spell(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
@@ -53,9 +57,15 @@ def position_of(cursor: str, filters: Mapping[str, Any], shape: Any) -> Any:
     except (binascii.Error, ValueError):
         _refuse()
     payload = raw[_SIGNATURE:]
+    # Base64 has several spellings of the same bytes; only ours is the cursor.
+    if _spell(raw) != cursor:
+        _refuse()
     if not hmac.compare_digest(raw[:_SIGNATURE], _sign(payload, _bound(filters))):
         _refuse()
-    return msgspec.json.decode(payload, type=shape)
+    try:
+        return msgspec.json.decode(payload, type=shape)
+    except msgspec.DecodeError:
+        _refuse()
 
 
 def _refuse() -> NoReturn:

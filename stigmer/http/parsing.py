@@ -1,140 +1,49 @@
-"""The strict parser: bytes to a typed body, or the first fault with its place."""
+"""The strict parser: a request's body as a typed value, or the first fault with its place."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
+import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from django.http import HttpRequest
 
 from stigmer.core.errors import ActorNotAccepted, InvalidRequest
 from stigmer.http.errors import BodyTooLarge, LengthRequired, UnsupportedMediaType
-from stigmer.http.fields import UnsetType
+from stigmer.http.fields import UNSET, UnsetType
+from stigmer.http.json_text import check_characters, loads, step
 from stigmer.http.schemas import ACTOR_FIELDS
 
-MAX_DEPTH = 32
-MAX_NUMBER = 2**53 - 1
+__all__ = ["check_characters", "check_rules", "convert", "fault_of", "loads", "read_json"]
+
 Schema = TypeVar("Schema")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+Rule = Callable[[Any, str], Any]
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>\$.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"^Object (contains unknown|missing required) field `(.*)`$", re.DOTALL)
-
-
-def _fail(detail: str, pointer: str = "", fault: str = "invalid") -> NoReturn:
-    raise InvalidRequest(detail, pointer=pointer, fault=fault)
-
-
-# Bytes --------------------------------------------------------------------------------------------
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
 def read_json(request: HttpRequest, limit: int) -> Any:
-    """The body of at most `limit` bytes as plain data; refused while reading when it is larger.
+    """The body of at most `limit` bytes as plain data; a larger one is refused unread.
 
     Raises LengthRequired, BodyTooLarge, UnsupportedMediaType, InvalidRequest.
     """
     length = request.META.get("CONTENT_LENGTH") or ""
     if not length.isascii() or not length.isdigit():
         raise LengthRequired("a body needs a Content-Length")
-    if int(length) > limit:
+    # Python itself refuses to read a number of thousands of digits.
+    if len(length) > 18 or int(length) > limit:
         raise BodyTooLarge(f"the body is larger than {limit} bytes", limit=limit)
     if request.content_type != "application/json":
         raise UnsupportedMediaType("send the body as application/json")
-    if request.content_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+    charset = (request.content_params or {}).get("charset", "utf-8")
+    if charset.lower() not in ("utf-8", "utf8"):
         raise UnsupportedMediaType("send the body as application/json in UTF-8")
     return loads(request.read(int(length)))
-
-
-def loads(raw: bytes) -> Any:
-    """JSON as plain data: no duplicate key, no NaN, no NUL, no lone surrogate, at most 32 deep.
-
-    Raises InvalidRequest.
-    """
-    _check_depth(raw)
-    try:
-        data = json.loads(
-            raw.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_int=_integer,
-            parse_float=_float,
-        )
-    except UnicodeDecodeError:
-        _fail("the body is not valid UTF-8", fault="not_utf8")
-    except ValueError as cause:
-        _fail(f"the body is not valid JSON: {cause}", fault="not_json")
-    # Only an escape can bring a NUL or a surrogate past the decoder.
-    if b"\\u" in raw:
-        check_characters(data)
-    return data
-
-
-def _check_depth(raw: bytes) -> None:
-    if raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH:
-        return
-    depth = 0
-    for byte in _STRING.sub(b"", raw):
-        if byte in b"{[":
-            depth += 1
-            if depth > MAX_DEPTH:
-                _fail(f"more than {MAX_DEPTH} nested containers", fault="too_deep")
-        elif byte in b"}]":
-            depth -= 1
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                shown = key.encode("ascii", "backslashreplace").decode()
-                _fail(f"the key {shown!r} appears twice", _pointer(shown), "duplicate_key")
-            seen.add(key)
-    return found
-
-
-def _constant(name: str) -> NoReturn:
-    _fail(f"{name} is not a JSON number", fault="number_out_of_range")
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > 17 or not -MAX_NUMBER <= (number := int(digits)) <= MAX_NUMBER:
-        _fail("an integer is beyond ±(2^53−1)", fault="number_out_of_range")
-    return number
-
-
-def _float(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number) or abs(number) > MAX_NUMBER:
-        _fail("a number is beyond ±(2^53−1)", fault="number_out_of_range")
-    return number
-
-
-def check_characters(data: Any, path: tuple[str, ...] = ()) -> None:
-    """Refuse NUL and lone surrogates in any key or text, naming the place.
-
-    Raises InvalidRequest.
-    """
-    if isinstance(data, str):
-        if "\x00" in data or any("\ud800" <= character <= "\udfff" for character in data):
-            _fail("a text has a NUL or a lone surrogate", "/".join(("", *path)), "not_utf8")
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            shown = key.encode("ascii", "backslashreplace").decode()
-            check_characters(key, (*path, _escape(shown)))
-            check_characters(value, (*path, _escape(shown)))
-    elif isinstance(data, list):
-        for place, value in enumerate(data):
-            check_characters(value, (*path, str(place)))
-
-
-# Types --------------------------------------------------------------------------------------------
 
 
 def convert(data: Any, schema: type[Schema]) -> Schema:
@@ -167,69 +76,71 @@ def fault_of(message: str) -> InvalidRequest:
     match = _PLACE.match(message)
     assert match is not None
     what, path = match["what"], match["path"] or "$"
-    pointer = "".join(
-        _pointer(part)
-        for part in re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", path)
-        for part in part
-        if part
-    )
+    pointer = "".join(step(field or place) for field, place in _STEP.findall(path))
     field = _FIELD.match(what)
     if field is None:
         return InvalidRequest(what.replace("`", ""), pointer=pointer, fault="wrong_type")
     name = field[2]
-    if field[1].startswith("missing"):
-        return InvalidRequest(
-            f"{name} is required", pointer=pointer + _pointer(name), fault="missing"
-        )
-    return InvalidRequest(
-        f"{name!r} is not a field of this request",
-        pointer=pointer + _pointer(name),
-        fault="unknown_field",
-    )
+    if field[1] == "missing required":
+        return InvalidRequest(f"{name} is required", pointer=pointer + step(name), fault="missing")
+    detail = f"{name!r} is not a field of this request"
+    return InvalidRequest(detail, pointer=pointer + step(name), fault="unknown_field")
 
 
-def _escape(part: str) -> str:
-    return part.replace("~", "~0").replace("/", "~1")
+# What a type asks for beyond what msgspec checks --------------------------------------------------
 
 
-def _pointer(part: str) -> str:
-    return f"/{_escape(part)}"
+class _Shape(typing.NamedTuple):
+    rules: tuple[Rule, ...] = ()
+    struct: type[msgspec.Struct] | None = None
+    inner: _Shape | None = None
 
 
 class _Plan(typing.NamedTuple):
     blanks: frozenset[str]
-    rules: tuple[tuple[str, Any], ...]
-    nested: tuple[tuple[str, type[Any]], ...]
+    shapes: tuple[tuple[str, _Shape], ...]
 
 
 @lru_cache(maxsize=512)
-def plan(schema: type[Any]) -> _Plan:
+def plan(schema: Any) -> _Plan:
     """What a struct's fields ask for beyond their types, worked out once."""
-    blanks, rules, nested = set(), [], []
-    for name, hint in typing.get_type_hints(schema, include_extras=True).items():
-        options = _options(hint)
-        if UnsetType in options and any(_is_text(option) for option in options):
-            blanks.add(name)
-        for option in options:
-            for extra in getattr(option, "__metadata__", ()):
-                if isinstance(extra, msgspec.Meta) and (extra.extra or {}).get("rule"):
-                    rules.append((name, (extra.extra or {})["rule"]))
-            if isinstance(option, type) and issubclass(option, msgspec.Struct):
-                nested.append((name, option))
-    return _Plan(frozenset(blanks), tuple(rules), tuple(nested))
+    hints = typing.get_type_hints(schema, include_extras=True)
+    shapes = [(name, shape) for name, hint in hints.items() if (shape := _shape(hint)) != _Shape()]
+    return _Plan(frozenset(n for n, hint in hints.items() if _may_be_blank(hint)), tuple(shapes))
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
-    if typing.get_origin(hint) in (typing.Union, type(int | str)):
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return tuple(inner for option in typing.get_args(hint) for inner in _options(option))
     return (hint,)
 
 
-def _is_text(option: Any) -> bool:
-    if typing.get_origin(option) is typing.Literal:
-        return True
-    bare = getattr(option, "__origin__", option) if hasattr(option, "__metadata__") else option
-    return isinstance(bare, type) and issubclass(bare, str)
+def _bare(option: Any) -> Any:
+    return option.__origin__ if hasattr(option, "__metadata__") else option
+
+
+def _may_be_blank(hint: Any) -> bool:
+    options = [_bare(option) for option in _options(hint)]
+    return UnsetType in options and any(
+        typing.get_origin(option) is typing.Literal
+        or (isinstance(option, type) and issubclass(option, str))
+        for option in options
+    )
+
+
+def _shape(hint: Any) -> _Shape:
+    rules: list[Rule] = []
+    struct, inner = None, None
+    for option in _options(hint):
+        metas = [m for m in getattr(option, "__metadata__", ()) if isinstance(m, msgspec.Meta)]
+        rules += [meta.extra["rule"] for meta in metas if meta.extra and "rule" in meta.extra]
+        bare = _bare(option)
+        if typing.get_origin(bare) in (list, dict):
+            of = _shape(typing.get_args(bare)[-1])
+            inner = None if of == _Shape() else of
+        elif isinstance(bare, type) and issubclass(bare, msgspec.Struct):
+            struct = bare
+    return _Shape(tuple(rules), struct, inner)
 
 
 def _without_blanks(data: dict[str, Any], schema: Any) -> dict[str, Any]:
@@ -237,20 +148,40 @@ def _without_blanks(data: dict[str, Any], schema: Any) -> dict[str, Any]:
         return data
     found = plan(schema)
     kept = {k: v for k, v in data.items() if not (v == "" and k in found.blanks)}
-    for name, inner in found.nested:
-        if isinstance(kept.get(name), dict):
-            kept[name] = _without_blanks(kept[name], inner)
+    for name, shape in found.shapes:
+        if name in kept and (shape.struct or shape.inner):
+            kept[name] = _emptied(kept[name], shape)
     return kept
+
+
+def _emptied(value: Any, shape: _Shape) -> Any:
+    if isinstance(value, list) and shape.inner:
+        return [_emptied(item, shape.inner) for item in value]
+    if isinstance(value, dict):
+        if shape.struct:
+            return _without_blanks(value, shape.struct)
+        if shape.inner:
+            return {key: _emptied(item, shape.inner) for key, item in value.items()}
+    return value
 
 
 def check_rules(body: Any, at: str = "") -> None:
     """Apply the text rules of a struct and of the structs in it. Raises InvalidRequest."""
-    found = plan(type(body))
-    for name, rule in found.rules:
+    kind: Any = type(body)
+    for name, shape in plan(kind).shapes:
         value = getattr(body, name)
-        if isinstance(value, str):
-            rule(value, f"{at}/{name}")
-    for name, _ in found.nested:
-        value = getattr(body, name)
-        if isinstance(value, msgspec.Struct):
-            check_rules(value, f"{at}/{name}")
+        if value is not UNSET and value is not None:
+            _check(value, shape, at + step(name))
+
+
+def _check(value: Any, shape: _Shape, at: str) -> None:
+    for rule in shape.rules:
+        rule(value, at)
+    if isinstance(value, msgspec.Struct):
+        check_rules(value, at)
+    elif shape.inner and isinstance(value, list):
+        for place, item in enumerate(value):
+            _check(item, shape.inner, f"{at}/{place}")
+    elif shape.inner and isinstance(value, dict):
+        for key, item in value.items():
+            _check(item, shape.inner, at + step(key))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import structlog
-from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from rest_framework import exceptions as drf
@@ -83,27 +89,33 @@ def failure(request_id: str) -> HttpResponse:
     return _response(body, {})
 
 
+# What Django, DRF and the database raise, and the refusal it stands for; the first match counts.
+FOREIGN: tuple[tuple[type[Exception], Callable[[Any], errors.Refusal]], ...] = (
+    (OperationalError, lambda _: errors.StoreUnavailable(headers={"Retry-After": "1"})),
+    (InterfaceError, lambda _: errors.StoreUnavailable(headers={"Retry-After": "1"})),
+    (Http404, lambda _: errors.RouteNotFound()),
+    (RequestDataTooBig, lambda _: http.BodyTooLarge()),
+    (DisallowedHost, lambda _: _unreadable("this host is not served here", "Host")),
+    (SuspiciousOperation, lambda _: _unreadable("the request cannot be read")),
+    (UnreadablePostError, lambda _: _unreadable("the body ended early")),
+    (PermissionDenied, lambda _: errors.PermissionDenied()),
+    (drf.MethodNotAllowed, lambda _: http.MethodNotAllowed()),
+    (drf.NotAcceptable, lambda _: http.NotAcceptable()),
+    (drf.NotAuthenticated, lambda _: errors.NotAuthenticated()),
+    (drf.AuthenticationFailed, lambda _: errors.NotAuthenticated()),
+    (drf.PermissionDenied, lambda cause: errors.PermissionDenied(str(cause.detail))),
+)
+
+
+def _unreadable(detail: str, pointer: str = "") -> errors.InvalidRequest:
+    return errors.InvalidRequest(detail, pointer=pointer, fault="unreadable")
+
+
 def as_refusal(exc: BaseException) -> errors.Refusal | None:
     """The refusal that an exception of Django, DRF or the database stands for, if any."""
     if isinstance(exc, errors.Refusal):
         return exc
-    if isinstance(exc, (OperationalError, InterfaceError)):
-        return errors.StoreUnavailable(headers={"Retry-After": "1"})
-    if isinstance(exc, Http404):
-        return errors.RouteNotFound()
-    if isinstance(exc, RequestDataTooBig):
-        return http.BodyTooLarge()
-    if isinstance(exc, (SuspiciousOperation, UnreadablePostError)):
-        return errors.InvalidRequest("the request cannot be read")
-    if isinstance(exc, drf.MethodNotAllowed):
-        return http.MethodNotAllowed()
-    if isinstance(exc, drf.NotAcceptable):
-        return http.NotAcceptable()
-    if isinstance(exc, (drf.NotAuthenticated, drf.AuthenticationFailed)):
-        return errors.NotAuthenticated()
-    if isinstance(exc, (drf.PermissionDenied)):
-        return errors.PermissionDenied(str(exc.detail))
-    return None
+    return next((stands_for(exc) for kind, stands_for in FOREIGN if isinstance(exc, kind)), None)
 
 
 def problem_response(exc: Exception, context: dict[str, Any]) -> HttpResponse:

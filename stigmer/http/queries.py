@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
 from django.http import HttpRequest
@@ -12,6 +13,8 @@ from django.http import HttpRequest
 from stigmer.core.errors import InvalidRequest
 from stigmer.http import parsing
 from stigmer.http.schemas import Query
+
+MAX_PARAMETERS = 100
 
 
 @lru_cache(maxsize=256)
@@ -28,30 +31,50 @@ def read_query(request: HttpRequest, schema: type[Query] | None) -> Any:
     raw = request.META.get("QUERY_STRING", "")
     if not raw:
         return None if schema is None else schema()
+    lists = frozenset[str]() if schema is None else _lists(schema)
     known = () if schema is None else schema.__struct_fields__
     data: dict[str, Any] = {}
-    for name, values in request.GET.lists():
+    for name, value in _pairs(raw):
         if name not in known:
-            raise InvalidRequest(
-                f"{name!r} is not a query parameter of this route",
-                pointer=name,
-                fault="unknown_field",
-            )
-        assert schema is not None
-        if name not in _lists(schema) and len(values) > 1:
+            shown = name.replace("\x00", "\\x00")
+            detail = f"{shown!r} is not a query parameter of this route"
+            raise InvalidRequest(detail, pointer=shown, fault="unknown_field")
+        if "\x00" in value:
+            raise InvalidRequest(f"{name} has a NUL", pointer=name, fault="not_utf8")
+        if name in lists:
+            data.setdefault(name, []).append(value)
+        elif name in data:
             raise InvalidRequest(f"{name} is given twice", pointer=name, fault="repeated")
-        data[name] = values if name in _lists(schema) else values[0]
-    parsing.check_characters(data)
+        else:
+            data[name] = value
     return None if schema is None else _convert(data, schema)
+
+
+def _pairs(raw: str) -> list[tuple[str, str]]:
+    """Never by way of `request.GET`, which replaces bytes that are not UTF-8."""
+    try:
+        if not raw.isascii():
+            raise InvalidRequest("the query must be percent-encoded", fault="not_ascii")
+        return parse_qsl(
+            raw, keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS
+        )
+    except UnicodeDecodeError:
+        raise InvalidRequest("the query is not valid UTF-8", fault="not_utf8") from None
+    except ValueError:
+        detail = f"a query has at most {MAX_PARAMETERS} parameters"
+        raise InvalidRequest(detail, fault="too_many") from None
 
 
 def _convert(data: dict[str, Any], schema: type[Query]) -> Any:
     try:
         found = msgspec.convert(data, schema, strict=False)
-        parsing.check_rules(found)
     except msgspec.ValidationError as error:
         fault = parsing.fault_of(str(error))
         raise InvalidRequest(
             fault.detail, pointer=fault.pointer.lstrip("/"), fault=fault.fault
         ) from None
+    for name, shape in parsing.plan(schema).shapes:
+        value = getattr(found, name)
+        for rule in shape.rules if isinstance(value, str) else ():
+            rule(value, name)
     return found

@@ -6,24 +6,57 @@ import math
 import time
 from functools import cache
 
+import structlog
 from django.conf import settings
 from limits import RateLimitItem, parse
+from limits.errors import StorageError
 from limits.storage import Storage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter
 
 from stigmer.http.errors import TooManyRequests
 
+log = structlog.get_logger("stigmer.throttling")
+# A counter that is away is left alone for a while, so that no request waits for it.
+PAUSE = 5.0
+
+
+class _Counter:
+    """The limiter of this process, and until when its storage is left alone."""
+
+    def __init__(self) -> None:
+        address = settings.REDIS_URL or "memory://"
+        options = {"socket_timeout": 1, "socket_connect_timeout": 1} if settings.REDIS_URL else {}
+        if address.startswith("unix://"):
+            address = f"redis+{address}"
+        storage = storage_from_string(address, wrap_exceptions=True, **options)
+        assert isinstance(storage, Storage)
+        self.limiter = FixedWindowRateLimiter(storage)
+        self.away_until = 0.0
+
+    def wait_for(self, rate: RateLimitItem, kind: str, principal: str) -> int | None:
+        """Count one request; the seconds to wait when it is one too many."""
+        if time.monotonic() < self.away_until:
+            return None
+        try:
+            if self.limiter.hit(rate, kind, principal):
+                return None
+            reset = self.limiter.get_window_stats(rate, kind, principal).reset_time
+        except StorageError as cause:
+            self.away_until = time.monotonic() + PAUSE
+            log.warning("throttle_away", cause=type(cause.storage_error).__name__)
+            return None
+        return max(1, math.ceil(reset - time.time()))
+
 
 @cache
-def _limiter() -> FixedWindowRateLimiter:
-    storage = storage_from_string(settings.REDIS_URL or "memory://")
-    assert isinstance(storage, Storage)
-    return FixedWindowRateLimiter(storage)
+def counter() -> _Counter:
+    """One counter for the process; `counter.cache_clear()` forgets it."""
+    return _Counter()
 
 
 @cache
-def _rate(kind: str) -> RateLimitItem:
-    return parse(settings.STIGMER_RATES[kind])
+def _rate(limit: str) -> RateLimitItem:
+    return parse(limit)
 
 
 def spend(kind: str, principal: str) -> None:
@@ -34,13 +67,8 @@ def spend(kind: str, principal: str) -> None:
     """
     if not settings.STIGMER_THROTTLE:
         return
-    limiter, rate = _limiter(), _rate(kind)
-    try:
-        if limiter.hit(rate, kind, principal):
-            return
-        wait = math.ceil(limiter.get_window_stats(rate, kind, principal).reset_time - time.time())
-    except OSError:
-        return
-    raise TooManyRequests(
-        "too many requests; see Retry-After", headers={"Retry-After": str(max(1, wait))}
-    )
+    wait = counter().wait_for(_rate(settings.STIGMER_RATES[kind]), kind, principal)
+    if wait is not None:
+        raise TooManyRequests(
+            "too many requests; see Retry-After", headers={"Retry-After": str(wait)}
+        )

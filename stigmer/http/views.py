@@ -156,8 +156,9 @@ def _enter(spec: Spec, request: Request, ids: dict[str, str]) -> Call:
 
 
 def _by_body(call: Call) -> Call:
-    """The organization is named in the body: it is judged between the actor and the other faults."""
-    assert call.spec.gate is not None and call.spec.body is not None
+    """The organization named in the body is judged between the actor and the other faults."""
+    assert call.spec.gate is not None
+    assert call.spec.body is not None
     call.query = read_query(call.request, call.spec.query)
     call.data = parsing.read_json(call.request, call.spec.limit)
     if isinstance(call.data, dict):
@@ -177,11 +178,12 @@ def _read(call: Call) -> None:
 
 
 def _refuse_key(call: Call) -> None:
-    if not call.spec.keyed and "HTTP_IDEMPOTENCY_KEY" in call.request.META:
-        if call.request.method not in ("GET", "HEAD"):
-            raise InvalidRequest(
-                "this route takes no Idempotency-Key", pointer="Idempotency-Key", fault="unknown"
-            )
+    if call.spec.keyed or call.request.method in ("GET", "HEAD"):
+        return
+    if "HTTP_IDEMPOTENCY_KEY" in call.request.META:
+        raise InvalidRequest(
+            "this route takes no Idempotency-Key", pointer="Idempotency-Key", fault="unknown"
+        )
 
 
 def _tagged(call: Call, response: HttpResponse) -> HttpResponse:
