@@ -1,11 +1,13 @@
 """The Celery application: it wakes workers, the database remembers."""
 
 import os
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from celery import Celery
+from celery.exceptions import SecurityWarning
 from celery.signals import beat_init, before_task_publish, worker_init
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
@@ -20,6 +22,9 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.set_default()
 
+if settings.STIGMER_ENV == "development":
+    # A first try as root in a container is no reason to scare anybody; an image has its own user.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
 if not settings.REDIS_URL:
     for folder in ("messages", "control"):
         Path(settings.BROKER_FOLDER, folder).mkdir(parents=True, exist_ok=True)

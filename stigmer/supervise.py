@@ -13,7 +13,7 @@ from types import FrameType
 from typing import IO
 
 # Together less than the 10 seconds that `make run` promises.
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 7.0
 KILL_SECONDS = 1.0
 PR_SET_PDEATHSIG = 1
 
@@ -40,9 +40,13 @@ class Child:
         self.reader.start()
 
     def _copy(self, lines: IO[str]) -> None:
-        for line in lines:
-            sys.stdout.write(f"{self.name:<7}| {line}" if self.name else line)
-            sys.stdout.flush()
+        with lines:
+            for line in lines:
+                self._show(line)
+
+    def _show(self, line: str) -> None:
+        sys.stdout.write(f"{self.name:<7}| {line}" if self.name else line)
+        sys.stdout.flush()
 
     @property
     def ended(self) -> bool:
