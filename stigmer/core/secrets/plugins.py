@@ -163,7 +163,7 @@ PLUGIN_RULES = (
     ),
     Rule("AWS access key", ("a3t", "abia", "acca", "akia", "asia"), lambda text, _: _AWS_ID(text)),
     Rule("AWS secret access key", ("aws",), aws_secret_key),
-    Rule("Slack token", ("xoxp"), as_it_is(slack.SlackDetector)),
+    Rule("Slack token", ("xox", "hooks.slack.com/services/t"), as_it_is(slack.SlackDetector)),
     Rule("Stripe key", ("k_live_",), as_it_is(stripe.StripeDetector)),
     Rule("JSON Web Token", ("eyj",), json_web_token),
     Rule("basic-auth credentials in a URL", ("://",), as_it_is(basic_auth.BasicAuthDetector)),
