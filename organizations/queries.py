@@ -8,6 +8,7 @@ from hashlib import sha256
 import msgspec
 from django.db import connection
 
+from organizations.models import Organization
 from stigmer.core.callers import Caller
 
 TOUCH_AFTER = timedelta(minutes=1)
@@ -72,3 +73,8 @@ def _roles(raw: str | dict[str, str]) -> dict[str, str]:
         return raw
     found: dict[str, str] = msgspec.json.decode(raw)
     return found
+
+
+def is_live(slug: str) -> bool:
+    """Whether a live organization has this slug."""
+    return Organization.objects.filter(pk=slug).exists()
