@@ -61,10 +61,10 @@ class Principal(AbstractBaseUser, PermissionsMixin):
         ]
 
     def get_full_name(self) -> str:
-        return self.display_name or self.name
+        return str(self.display_name or self.name)
 
     def get_short_name(self) -> str:
-        return self.name
+        return str(self.name)
 
 
 class ApiToken(Record):

@@ -8,5 +8,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("api/v1/", include("organizations.api.urls")),
     path("api/v1/", include("workitems.api.urls")),
 ]

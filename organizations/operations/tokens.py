@@ -14,6 +14,7 @@ from organizations.queries import TOKEN_PREFIX, digest_of
 from stigmer.core import texts
 from stigmer.core.callers import SYSTEM, Act
 from stigmer.core.errors import InvalidRequest
+from stigmer.core.ids import is_id
 
 NAME_BYTES = 64
 
@@ -55,6 +56,8 @@ def revoke_token(*, id: str, by: Act, now: datetime) -> None:
 
     Raises TokenNotFound, also for another's token and a revoked one.
     """
+    if not is_id("tok", id):
+        raise TokenNotFound
     mine = ApiToken.objects.filter(id=id, principal=by.actor, revoked_at=None)
     if not mine.update(revoked_at=now):
         raise TokenNotFound
