@@ -9,6 +9,8 @@ from typing import Any
 
 from kombu.transport import filesystem
 
+LOOK_UP = 0.5
+
 
 class Channel(filesystem.Channel):
     """kombu's own opens the message's file before it writes it, so a reader may find it empty."""
@@ -36,3 +38,8 @@ class Channel(filesystem.Channel):
 
 class Transport(filesystem.Transport):
     Channel = Channel
+
+    def drain_events(self, connection: Any, **options: Any) -> None:
+        """A worker looks up between two of these whether it shall stop; it asks for 2 seconds."""
+        asked = options.get("timeout") or LOOK_UP
+        super().drain_events(connection, **options | {"timeout": min(asked, LOOK_UP)})

@@ -91,7 +91,12 @@ def seed(*, now: datetime) -> list[str]:
 
 
 @transaction.atomic
-def reset() -> None:
-    """Put every declared task back to its declaration; rows of other names stay."""
-    for declared in DECLARED:
+def reset(name: str | None = None) -> int:
+    """Put this declared task, or every one, back to its declaration, and say how many.
+
+    Rows of other names stay.
+    """
+    chosen = [declared for declared in DECLARED if name in (None, declared.name)]
+    for declared in chosen:
         PeriodicTask.objects.update_or_create(name=declared.name, defaults=declared.row())
+    return len(chosen)
