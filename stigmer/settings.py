@@ -100,6 +100,7 @@ INSTALLED_APPS = [
     "workitems",
 ]
 AUTH_USER_MODEL = "organizations.Principal"
+AUTHENTICATION_BACKENDS = ["organizations.signing_in.PasswordBackend"]
 ROOT_URLCONF = "stigmer.urls"
 WSGI_APPLICATION = "stigmer.wsgi.application"
 APPEND_SLASH = False
