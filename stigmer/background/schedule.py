@@ -71,6 +71,19 @@ DECLARED: tuple[Declared, ...] = (
         description="Proves that the worker and beat run; /readyz and the console show it.",
         expires=30,
     ),
+    Declared(
+        name="work item retention",
+        task="workitems.sweep_retention",
+        when=Daily(3, 10),
+        description="Redacts old intents, forgets old surface references, deletes old ended items.",
+    ),
+    Declared(
+        name="purge of deleted organizations",
+        task="organizations.purge_deleted",
+        when=Every(300),
+        description="Deletes what deleted organizations left, in batches.",
+        expires=300,
+    ),
 )
 
 

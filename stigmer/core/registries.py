@@ -27,8 +27,6 @@ class Registry(Generic[Entry]):
 
 # (organization: str, now: datetime) -> dict[str, int] of what is not terminal, or raises a Refusal
 delete_gates: Registry[Callable[..., Any]] = Registry("asked before an organization is deleted")
-# (organization: str, limit: int) -> int: deletes at most `limit` rows of a deleted organization
-purgers: Registry[Callable[..., int]] = Registry("deletes what a deleted organization left")
 # () -> None, raises with a sentence when the part is not ready
 readiness: Registry[Callable[[], None]] = Registry("asked by /readyz")
 
