@@ -67,8 +67,9 @@ def celery(name: str, *arguments: str) -> list[str]:
 
 
 def unhurried() -> dict[str, str]:
-    """A migration may take longer than a request."""
-    return {**os.environ, "STIGMER_STATEMENT_TIMEOUT": "0", "STIGMER_LOCK_TIMEOUT": "60"}
+    """A migration may take longer than a request; its log is no reading for a first start."""
+    patience = {"STIGMER_STATEMENT_TIMEOUT": "0", "STIGMER_LOCK_TIMEOUT": "60"}
+    return {**os.environ, **patience, "STIGMER_LOG_LEVEL": "WARNING"}
 
 
 def greet(supervisor: Supervisor, address: str) -> None:
