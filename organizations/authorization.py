@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -94,6 +95,12 @@ class RoleAuthorizer:
     def authorize(self, principal: Caller, permission: str, resource: Resource) -> Decision:
         if principal.platform_admin:
             return ALLOW
+        found = _located(resource)
+        if found is None:
+            return Decision(Verdict.NOT_FOUND, "no such thing")
+        return self._by_role(principal, permission, found)
+
+    def _by_role(self, principal: Caller, permission: str, resource: Resource) -> Decision:
         role = principal.role_in(resource.organization)
         if role is None:
             return Decision(Verdict.NOT_FOUND, "no membership")
@@ -131,6 +138,17 @@ class MembershipScope:
 
 # kind -> (column, value that means private, column of the principal who sees it); apps add theirs.
 PRIVATE: dict[str, tuple[str, Any, str]] = {}
+# kind -> what finds a resource by its id when whoever asks may not look first; apps add theirs.
+LOCATE: dict[str, Callable[[str], Resource | None]] = {}
+
+
+def _located(resource: Resource) -> Resource | None:
+    """The resource with its organization; without one it is looked up by its id."""
+    if resource.organization or resource.kind not in LOCATE:
+        return resource
+    return LOCATE[resource.kind](resource.id)
+
+
 # kind -> the column that holds the organization, where it is not `organization`.
 ORGANIZATION_COLUMN = {"organization": "slug"}
 
@@ -177,7 +195,7 @@ def authorize(
     permission: str,
     resource: Resource,
     *,
-    missing: type[NotFound],
+    missing: type[NotFound] | NotFound,
     denied: str = "",
 ) -> None:
     """Let through what the configured authorizer allows; the in-process caller is not asked.

@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "stigmer.background",
     "stigmer.console",
     "organizations",
+    "executions",
     "workitems",
 ]
 AUTH_USER_MODEL = "organizations.Principal"
@@ -125,6 +126,10 @@ STIGMER_BIND = env.text("STIGMER_BIND", "127.0.0.1")
 STIGMER_WEB_THREADS = env.number("STIGMER_WEB_THREADS", 8, 1, 256)
 WORKITEM_SURFACE_RETENTION_DAYS = env.number("WORKITEM_SURFACE_RETENTION_DAYS", 90, 1, 36500)
 WORKITEM_RETENTION_DAYS = env.number("WORKITEM_RETENTION_DAYS", 365, 1, 36500)
+EXECUTION_EVENT_RETENTION_DAYS = env.number("EXECUTION_EVENT_RETENTION_DAYS", 90, 1, 36500)
+EXECUTION_RETENTION_DAYS = env.number("EXECUTION_RETENTION_DAYS", 365, 1, 36500)
+STIGMER_ENGINE = env.choice("STIGMER_ENGINE", "runner", ("runner", "temporal", "none"))
+STIGMER_MAX_CLAIM_ATTEMPTS = env.number("STIGMER_MAX_CLAIM_ATTEMPTS", 5, 1, 1000)
 
 MIDDLEWARE = [
     "stigmer.http.metrics.MetricsMiddleware",
