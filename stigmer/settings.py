@@ -97,6 +97,7 @@ INSTALLED_APPS = [
     "stigmer.background",
     "stigmer.console",
     "organizations",
+    "resources",
     "workitems",
 ]
 AUTH_USER_MODEL = "organizations.Principal"

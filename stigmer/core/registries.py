@@ -29,6 +29,10 @@ class Registry(Generic[Entry]):
 delete_gates: Registry[Callable[..., Any]] = Registry("asked before an organization is deleted")
 # (organization: str, limit: int) -> int: deletes at most `limit` rows of a deleted organization
 purgers: Registry[Callable[..., int]] = Registry("deletes what a deleted organization left")
+# (kind: str, id: str) -> int: how many live things use this resource
+in_use: Registry[Callable[[str, str], int]] = Registry("asked before a resource is deleted")
+# (question: stigmer.core.search.Question) -> stigmer.core.search.Found
+search_sources: Registry[Callable[..., Any]] = Registry("searched by /search")
 # () -> None, raises with a sentence when the part is not ready
 readiness: Registry[Callable[[], None]] = Registry("asked by /readyz")
 
