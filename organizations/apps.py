@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.apps import apps as registry
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 
@@ -31,7 +32,7 @@ class OrganizationsConfig(AppConfig):
         post_migrate.connect(seed_platform_principal, sender=self)
 
 
-def seed_platform_principal(*, using: str, apps: Any, **_more: Any) -> None:
+def seed_platform_principal(*, using: str, apps: Any = registry, **_more: Any) -> None:
     """Make `service:stigmer`, who does what no person asked for; without token and login."""
     try:
         principals = apps.get_model("organizations", "Principal").objects.using(using)

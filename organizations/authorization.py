@@ -154,6 +154,24 @@ def restrict(queryset: QuerySet[Row], viewer: Caller, kind: str) -> QuerySet[Row
     return _scope(settings.STIGMER_LIST_READ_SCOPE).restrict(queryset, viewer, kind)
 
 
+def _decide(caller: Caller, permission: str, resource: Resource) -> Decision:
+    if caller.internal:
+        return ALLOW
+    try:
+        return _authorizer(settings.STIGMER_AUTHORIZER).authorize(caller, permission, resource)
+    except Exception as cause:
+        log.exception("authorizer_failed", principal=caller.name)
+        raise AuthorizationUnavailable from cause
+
+
+def permitted(caller: Caller, permission: str, resource: Resource) -> bool:
+    """Whether the configured authorizer allows this. Raises AuthorizationUnavailable."""
+    verdict = _decide(caller, permission, resource).verdict
+    if verdict is Verdict.UNAVAILABLE:
+        raise AuthorizationUnavailable
+    return verdict is Verdict.ALLOW
+
+
 def authorize(
     caller: Caller,
     permission: str,
@@ -167,13 +185,7 @@ def authorize(
     Raises `missing`, PermissionDenied with the route's fixed text, AuthorizationUnavailable. An
     authorizer that fails is never taken for allow.
     """
-    if caller.internal:
-        return
-    try:
-        decision = _authorizer(settings.STIGMER_AUTHORIZER).authorize(caller, permission, resource)
-    except Exception as cause:
-        log.error("authorizer_failed", principal=caller.name, exc_info=cause)
-        raise AuthorizationUnavailable from cause
+    decision = _decide(caller, permission, resource)
     if decision.verdict is Verdict.ALLOW:
         return
     log.info(

@@ -61,10 +61,10 @@ class Principal(AbstractBaseUser, PermissionsMixin):
         ]
 
     def get_full_name(self) -> str:
-        return self.display_name or self.name
+        return str(self.display_name or self.name)
 
     def get_short_name(self) -> str:
-        return self.name
+        return str(self.name)
 
 
 class ApiToken(Record):
@@ -81,7 +81,21 @@ class ApiToken(Record):
 
     class Meta:
         constraints = [byte_length("api_token_name_bytes", "name", 64)]
-        triggers = [frozen("api_token_is_immutable", "id", "principal", "digest", "created_at")]
+        triggers = [
+            frozen("api_token_is_immutable", "id", "principal", "digest", "created_at"),
+            frozen("api_token_stays_revoked", "revoked_at", when="OLD.revoked_at IS NOT NULL"),
+        ]
+
+
+class SignInAttempts(Record):
+    """One row counts the sign-ins of one name from one address since the last that succeeded."""
+
+    digest = ByteText(primary_key=True, editable=False)
+    attempts = models.IntegerField(editable=False)
+    until = models.DateTimeField(db_index=True, editable=False)
+
+    class Meta:
+        verbose_name_plural = "sign-in attempts"
 
 
 class OrganizationSlug(Record):

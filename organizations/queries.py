@@ -7,7 +7,13 @@ from hashlib import sha256
 
 import msgspec
 from django.db import connection
+from django.db.models import Q, QuerySet
 
+from organizations import naming
+from organizations.authorization import Permission, Resource, authorize, restrict
+from organizations.errors import OrganizationNotFound
+from organizations.models import ApiToken, Membership, Organization, OrganizationSlug, Principal
+from organizations.states import SlugState
 from stigmer.core.callers import Caller
 
 TOUCH_AFTER = timedelta(minutes=1)
@@ -72,3 +78,90 @@ def _roles(raw: str | dict[str, str]) -> dict[str, str]:
         return raw
     found: dict[str, str] = msgspec.json.decode(raw)
     return found
+
+
+# Organizations ------------------------------------------------------------------------------------
+
+
+def is_live(slug: str) -> bool:
+    """Whether a live organization has this slug."""
+    return naming.is_slug(slug) and Organization.objects.filter(pk=slug).exists()
+
+
+def admit(viewer: Caller, permission: str, slug: str, denied: str = "") -> None:
+    """Let a caller with this permission on an organization pass.
+
+    Raises OrganizationNotFound, PermissionDenied with this text, AuthorizationUnavailable.
+    """
+    asked = Resource("organization", slug, slug)
+    authorize(viewer, permission, asked, missing=OrganizationNotFound, denied=denied)
+    # A role is proof of a live organization; who is let in without one may name anything.
+    if viewer.role_in(slug) is None and not is_live(slug):
+        raise OrganizationNotFound
+
+
+def organizations(
+    viewer: Caller, *, after: tuple[datetime, str] | None = None
+) -> QuerySet[Organization]:
+    """The organizations that the viewer sees, newest first, behind this (created_at, slug)."""
+    found = restrict(Organization.objects.order_by("-created_at", "slug"), viewer, "organization")
+    if after is None:
+        return found
+    moment, slug = after
+    return found.filter(Q(created_at__lt=moment) | Q(created_at=moment, slug__gt=slug))
+
+
+def organization(viewer: Caller, slug: str) -> Organization:
+    """The live organization with this slug.
+
+    Raises OrganizationNotFound, also when the viewer may not see it.
+    """
+    asked = Resource("organization", slug, slug)
+    authorize(viewer, Permission.READ, asked, missing=OrganizationNotFound)
+    found = Organization.objects.filter(pk=slug).first() if naming.is_slug(slug) else None
+    if found is None:
+        raise OrganizationNotFound
+    return found
+
+
+def members(viewer: Caller, organization: str, *, after: str = "") -> QuerySet[Membership]:
+    """The memberships of an organization by the principal's name, behind this name.
+
+    Raises OrganizationNotFound, also when the viewer may not see it.
+    """
+    admit(viewer, Permission.READ, organization)
+    found = Membership.objects.filter(organization=organization).order_by("principal")
+    return found.filter(principal__gt=after) if after else found
+
+
+def slug_state(slug: str) -> SlugState:
+    """What this slug is to somebody who wants it. Raises InvalidRequest for an ill-formed one."""
+    naming.check_slug(slug, pointer="slug")
+    entry = OrganizationSlug.objects.filter(slug=slug).first()
+    if entry is not None:
+        return SlugState.RETIRED if entry.retired_at else SlugState.HELD
+    return SlugState.RESERVED if naming.is_reserved(slug) else SlugState.AVAILABLE
+
+
+# Principals and tokens ----------------------------------------------------------------------------
+
+
+def principal(name: str) -> Principal | None:
+    """The principal of this name, active or not."""
+    found: Principal | None = Principal.objects.filter(name=name).first()
+    return found
+
+
+def is_new_installation(platform: str) -> bool:
+    """Whether nobody but the platform's own principal exists."""
+    return not Principal.objects.exclude(name=platform).exists()
+
+
+def tokens(viewer: Caller, *, after: tuple[datetime, str] | None = None) -> QuerySet[ApiToken]:
+    """The viewer's own tokens that were not revoked, newest first, behind this (created_at, id)."""
+    mine = ApiToken.objects.filter(principal=viewer.name, revoked_at=None)
+    found = mine.order_by("-created_at", "-id")
+    if after is None:
+        return found
+    moment, id = after
+    return found.filter(Q(created_at__lt=moment) | Q(created_at=moment, id__lt=id))

@@ -1,16 +1,17 @@
 """Everything on one port: each request passes the gate, then the WSGI application."""
 
-from typing import Any
+from typing import cast
 
 from a2wsgi import WSGIMiddleware
-from a2wsgi.asgi_typing import Receive, Scope, Send
+from a2wsgi.asgi_typing import HTTPResponseStartEvent, Receive, Scope, Send
+from a2wsgi.wsgi_typing import WSGIApp
 from django.conf import settings
 from django.http import HttpResponse
 
 from stigmer.http import gate
 from stigmer.wsgi import application as wsgi
 
-behind = WSGIMiddleware(wsgi, workers=settings.STIGMER_WEB_THREADS)
+behind = WSGIMiddleware(cast(WSGIApp, wsgi), workers=settings.STIGMER_WEB_THREADS)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -27,6 +28,10 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def respond(response: HttpResponse, send: Send) -> None:
     """Send a whole response."""
     headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
-    start: Any = {"type": "http.response.start", "status": response.status_code}
-    await send({**start, "headers": headers})
+    start: HTTPResponseStartEvent = {
+        "type": "http.response.start",
+        "status": response.status_code,
+        "headers": headers,
+    }
+    await send(start)
     await send({"type": "http.response.body", "body": response.content, "more_body": False})

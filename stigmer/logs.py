@@ -1,5 +1,6 @@
 """How log records look: JSON lines in production, readable lines in development."""
 
+import logging
 from typing import Any
 
 import structlog
@@ -14,6 +15,13 @@ SHARED: list[structlog.typing.Processor] = [
 ]
 
 
+class WithCause(logging.Filter):
+    """Lets exceptions through; that a status was 404 or 503 stands in the request's own record."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.exc_info is not None
+
+
 def logging_config(*, json: bool, level: str) -> dict[str, Any]:
     """Django's LOGGING; structlog's own loggers and the standard library's end in one handler."""
     structlog.configure(
@@ -25,6 +33,7 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
+        "filters": {"with_cause": {"()": WithCause}},
         "formatters": {
             "lines": {
                 "()": structlog.stdlib.ProcessorFormatter,
@@ -39,6 +48,8 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django": {"level": level},
+            "django.request": {"filters": ["with_cause"]},
+            "django.security.DisallowedHost": {"level": "CRITICAL"},
             "django.server": {"handlers": ["console"], "level": level, "propagate": False},
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
@@ -51,4 +62,6 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
 def _renderers(json: bool) -> list[structlog.typing.Processor]:
     if json:
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    return [structlog.dev.ConsoleRenderer(colors=False)]
+    # Not the rich form: it shows every local variable, passwords too.
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=False, exception_formatter=plain)]

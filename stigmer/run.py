@@ -15,6 +15,8 @@ from stigmer.supervise import Supervisor
 
 PROJECT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
+# A worker that talks to no other worker; the heartbeat of events would also delay its end.
+LONELY = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
 def main() -> int:
@@ -60,13 +62,14 @@ def python(*arguments: str) -> list[str]:
 
 
 def celery(name: str, *arguments: str) -> list[str]:
-    lonely = ("--without-gossip", "--without-mingle") if name == "worker" else ()
+    lonely = LONELY if name == "worker" else ()
     return python("-m", "celery", "-q", "-A", "stigmer", name, *lonely, *arguments)
 
 
 def unhurried() -> dict[str, str]:
-    """A migration may take longer than a request."""
-    return {**os.environ, "STIGMER_STATEMENT_TIMEOUT": "0", "STIGMER_LOCK_TIMEOUT": "60"}
+    """A migration may take longer than a request; its log is no reading for a first start."""
+    patience = {"STIGMER_STATEMENT_TIMEOUT": "0", "STIGMER_LOCK_TIMEOUT": "60"}
+    return {**os.environ, **patience, "STIGMER_LOG_LEVEL": "WARNING"}
 
 
 def greet(supervisor: Supervisor, address: str) -> None:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from stigmer.console.theme import UNFOLD as UNFOLD
 from stigmer.embedded import connection_parts
 from stigmer.environment import (
     Environment,
@@ -80,8 +81,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # The application ----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
+    "stigmer.console.apps.ConsoleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -101,6 +103,7 @@ INSTALLED_APPS = [
     "workitems",
 ]
 AUTH_USER_MODEL = "organizations.Principal"
+AUTHENTICATION_BACKENDS = ["organizations.signing_in.PasswordBackend"]
 ROOT_URLCONF = "stigmer.urls"
 WSGI_APPLICATION = "stigmer.wsgi.application"
 APPEND_SLASH = False
@@ -245,6 +248,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
+
+LOGIN_URL = "admin:login"
 
 LOGGING = logging_config(json=PRODUCTION, level=env.text("STIGMER_LOG_LEVEL", "INFO").upper())
 

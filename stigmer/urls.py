@@ -1,6 +1,8 @@
 """Every route of the web process."""
 
-from django.urls import URLPattern, URLResolver, path
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 from stigmer.http import health
 
@@ -8,4 +10,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("console", RedirectView.as_view(pattern_name="admin:index")),
+    path("console/", admin.site.urls),
+    path("api/v1/", include("organizations.api.urls")),
+    path("api/v1/", include("workitems.api.urls")),
 ]

@@ -1,5 +1,7 @@
 """The work items app."""
 
+from datetime import datetime
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,24 @@ class WorkItemsConfig(AppConfig):
 
     name = "workitems"
     verbose_name = "Work items"
+
+    def ready(self) -> None:
+        from organizations.authorization import PRIVATE
+        from stigmer.background import sweeps
+        from stigmer.core.registries import delete_gates
+        from workitems import queries
+        from workitems.operations import retention
+
+        def gate(organization: str, now: datetime) -> dict[str, int]:
+            return {"work_items": queries.open_count(organization)}
+
+        PRIVATE["work_item"] = ("visibility", "private", "owner")
+        delete_gates.add("work_items", gate)
+        sweeps.purges(retention.PURGE)
+        sweeps.register(
+            sweeps.Sweep(
+                "workitems.sweep_retention",
+                "Redacts old intents, forgets old surface references, deletes old ended items.",
+                lambda: retention.RETENTION,
+            )
+        )

@@ -295,7 +295,7 @@ class SurfaceRef(Record):
 
     pk = models.CompositePrimaryKey("work_item", "surface", "external_id")
     work_item = item_key()
-    surface = models.TextField()
+    surface = ByteText()
     external_id = ByteText()
     actor_external_id = models.TextField(default="")
     first_seen_at = models.DateTimeField()

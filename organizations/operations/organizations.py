@@ -23,6 +23,8 @@ from stigmer.core.errors import AlreadyExists, InvalidRequest, PreconditionFaile
 from stigmer.core.registries import delete_gates
 
 DESCRIPTION_BYTES = 500
+# Whether the row, now locked, is still the one that the caller has seen.
+Expectation = Callable[[Organization], bool]
 
 
 def _check(name: str | None, description: str | None) -> None:
@@ -85,7 +87,7 @@ def update_organization(
     slug: str,
     name: str | None = None,
     description: str | None = None,
-    expected: Callable[[Organization], bool] | None = None,
+    expected: Expectation | None = None,
     by: Act,
     now: datetime,
 ) -> Organization:
@@ -110,21 +112,26 @@ def update_organization(
 
 
 @transaction.atomic
-def delete_organization(*, slug: str, by: Act, now: datetime) -> None:
+def delete_organization(
+    *, slug: str, expected: Expectation | None = None, by: Act, now: datetime
+) -> None:
     """Delete an organization that has nothing open, and retire its slug for good.
 
-    Raises OrganizationNotFound, OrganizationNotEmpty, and whatever a gate refuses with.
+    Raises OrganizationNotFound, PreconditionFailed when `expected` says no, OrganizationNotEmpty,
+    and whatever a gate refuses with.
     """
     # FOR UPDATE, not `locked()`: creates inside hold the row FOR KEY SHARE, and of a create and a
     # delete that race exactly one must win.
     found = Organization.objects.select_for_update(of=("self",)).filter(slug=slug).first()
     if found is None:
         raise OrganizationNotFound
+    if expected is not None and not expected(found):
+        raise PreconditionFailed
     counts = {"work_items": 0, "executions": 0}
     for _, gate in delete_gates:
         counts |= gate(slug, now) or {}
     if any(counts.values()):
-        raise OrganizationNotEmpty(**counts)
+        raise OrganizationNotEmpty("", **counts)
     Membership.objects.filter(organization=slug).delete()
     found.delete()
     slugs.retire(slug=slug, now=now)

@@ -81,6 +81,30 @@ def _give(principal: Principal, password: str | None) -> None:
 
 
 @transaction.atomic
+def ensure_principal(
+    *, name: str, kind: str, admin: bool, password: str | None, by: Act, now: datetime
+) -> str:
+    """Make sure that this principal exists with at least this; `created`, `changed` or `exists`.
+
+    Raises InvalidRequest, AlreadyExists when the name belongs to another kind.
+    """
+    found = Principal.objects.filter(name=name).locked().first()
+    if found is None:
+        create_principal(name=name, kind=kind, admin=admin, password=password, by=by, now=now)
+        return "created"
+    if found.kind != kind:
+        raise AlreadyExists(f"the name belongs to a {found.kind}")
+    changed = False
+    if admin and not found.is_superuser:
+        make_admin(principal=name, by=by, now=now)
+        changed = True
+    if password is not None and not found.check_password(password):
+        set_password(principal=name, password=password, by=by, now=now)
+        changed = True
+    return "changed" if changed else "exists"
+
+
+@transaction.atomic
 def set_password(*, principal: str, password: str, by: Act, now: datetime) -> None:
     """Give a human another password, which ends the sessions of the old one.
 

@@ -89,8 +89,8 @@ def release(*, entry: Entry) -> bool:
         try:
             with transaction.atomic():
                 cursor.execute(_RELEASE, [entry.slug, entry.claimed_at])
-                freed = cursor.rowcount == 1
+                freed = bool(cursor.rowcount)
         except IntegrityError:
-            freed = False
+            freed = False  # a row references it
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
     return freed

@@ -13,7 +13,8 @@ from organizations.operations import audit
 from organizations.queries import TOKEN_PREFIX, digest_of
 from stigmer.core import texts
 from stigmer.core.callers import SYSTEM, Act
-from stigmer.core.errors import InvalidRequest
+from stigmer.core.errors import InvalidRequest, PermissionDenied
+from stigmer.core.ids import is_id
 
 NAME_BYTES = 64
 
@@ -55,7 +56,25 @@ def revoke_token(*, id: str, by: Act, now: datetime) -> None:
 
     Raises TokenNotFound, also for another's token and a revoked one.
     """
+    if not is_id("tok", id):
+        raise TokenNotFound
     mine = ApiToken.objects.filter(id=id, principal=by.actor, revoked_at=None)
     if not mine.update(revoked_at=now):
         raise TokenNotFound
     audit.record("token_revoked", by=by, principal=by.actor, token=id)
+
+
+@transaction.atomic
+def revoke_any_token(*, id: str, by: Act, now: datetime) -> None:
+    """Make anybody's token worthless; for oneself and for platform admins.
+
+    Raises TokenNotFound, also for a revoked one, PermissionDenied for another's without being one.
+    """
+    found = ApiToken.objects.filter(id=id, revoked_at=None).locked().first()
+    if found is None:
+        raise TokenNotFound
+    if found.principal_id != by.actor and not by.caller.sees_all:
+        raise PermissionDenied("only a platform admin revokes another's token")
+    found.revoked_at = now
+    found.save(update_fields=["revoked_at"])
+    audit.record("token_revoked", by=by, principal=found.principal_id, token=id)

@@ -4,6 +4,8 @@ from typing import ClassVar
 
 from django.db import models
 
+from stigmer.core.models import Record
+
 
 class BackgroundProcess(models.TextChoices):
     WORKER = "worker", "worker"
@@ -28,3 +30,17 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.process} at {self.seen_at.isoformat()}"
+
+
+class SweepRun(Record):
+    """One row is one run of a sweep; without an end it still runs, or was killed."""
+
+    name = models.TextField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    cutoff = models.DateTimeField()
+    counts = models.JSONField(default=dict)
+    error = models.TextField(default="")
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["name", "-started_at"], name="sweep_run_of_name")]

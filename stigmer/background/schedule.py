@@ -71,6 +71,19 @@ DECLARED: tuple[Declared, ...] = (
         description="Proves that the worker and beat run; /readyz and the console show it.",
         expires=30,
     ),
+    Declared(
+        name="work item retention",
+        task="workitems.sweep_retention",
+        when=Daily(3, 10),
+        description="Redacts old intents, forgets old surface references, deletes old ended items.",
+    ),
+    Declared(
+        name="purge of deleted organizations",
+        task="organizations.purge_deleted",
+        when=Every(300),
+        description="Deletes what deleted organizations left, in batches.",
+        expires=300,
+    ),
 )
 
 
@@ -91,7 +104,12 @@ def seed(*, now: datetime) -> list[str]:
 
 
 @transaction.atomic
-def reset() -> None:
-    """Put every declared task back to its declaration; rows of other names stay."""
-    for declared in DECLARED:
+def reset(name: str | None = None) -> int:
+    """Put this declared task, or every one, back to its declaration, and say how many.
+
+    Rows of other names stay.
+    """
+    chosen = [declared for declared in DECLARED if name in (None, declared.name)]
+    for declared in chosen:
         PeriodicTask.objects.update_or_create(name=declared.name, defaults=declared.row())
+    return len(chosen)

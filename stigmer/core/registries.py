@@ -27,8 +27,6 @@ class Registry(Generic[Entry]):
 
 # (organization: str, now: datetime) -> dict[str, int] of what is not terminal, or raises a Refusal
 delete_gates: Registry[Callable[..., Any]] = Registry("asked before an organization is deleted")
-# (organization: str, limit: int) -> int: deletes at most `limit` rows of a deleted organization
-purgers: Registry[Callable[..., int]] = Registry("deletes what a deleted organization left")
 # (kind: str, id: str) -> int: how many live things use this resource
 in_use: Registry[Callable[[str, str], int]] = Registry("asked before a resource is deleted")
 # (question: stigmer.core.search.Question) -> stigmer.core.search.Found

@@ -21,7 +21,7 @@ class Body(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A request body: strict types, no unknown fields."""
 
 
-class KeyedBody(Body):
+class KeyedBody(Body, kw_only=True):
     """A body of a mutation: the idempotency key may travel in it instead of the header."""
 
     idempotency_key: Key | UnsetType = UNSET
@@ -35,7 +35,7 @@ class Answer(msgspec.Struct, kw_only=True):
     """A response body."""
 
 
-class Page(Answer):
+class Page(Answer, kw_only=True):
     """One page of a list; `next_cursor` is null on the last page."""
 
     items: list[Any]

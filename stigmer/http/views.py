@@ -25,6 +25,7 @@ from stigmer.http.schemas import Answer, Body, Query
 
 KIB = 1024
 BODY_LIMIT = 64 * KIB
+SAFE = ("GET", "HEAD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +150,23 @@ def _enter(spec: Spec, request: Request, ids: dict[str, str]) -> Call:
     call = Call(request=http, spec=spec, caller=caller, now=timezone.now())
     if spec.body is not None and spec.gate is not None and not ids:
         return _by_body(call)
+    if http.method in SAFE:
+        _read_first(call, ids)
+        return call
     if spec.gate is not None:
         spec.gate(caller, **ids)
     _read(call)
     return call
+
+
+def _read_first(call: Call, ids: dict[str, str]) -> None:
+    """A read asks the gate only when the query is wrong: what follows looks for itself."""
+    try:
+        _read(call)
+    except Refusal:
+        if call.spec.gate is not None:
+            call.spec.gate(call.caller, **ids)
+        raise
 
 
 def _by_body(call: Call) -> Call:
@@ -178,7 +192,7 @@ def _read(call: Call) -> None:
 
 
 def _refuse_key(call: Call) -> None:
-    if call.spec.keyed or call.request.method in ("GET", "HEAD"):
+    if call.spec.keyed or call.request.method in SAFE:
         return
     if "HTTP_IDEMPOTENCY_KEY" in call.request.META:
         raise InvalidRequest(

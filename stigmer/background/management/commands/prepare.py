@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, connection
 
 from stigmer.background import schedule
 
@@ -16,6 +17,10 @@ class Command(BaseCommand):
         parser.add_argument("--first-run", action="store_true")
 
     def handle(self, *_arguments: Any, **options: Any) -> None:
+        try:
+            connection.ensure_connection()
+        except OperationalError as cause:
+            raise CommandError(f"The database does not answer: {cause}") from cause
         call_command("migrate", interactive=False, verbosity=0)
         schedule.seed(now=datetime.now(UTC))
         if options["first_run"]:

@@ -1,0 +1,21 @@
+"""What every page of the console is built from."""
+
+from stigmer.console.base.acting import ActionAdmin, RowAction
+from stigmer.console.base.filters import ChoiceFilter, ExactFilter, OneOfManyFilter
+from stigmer.console.base.marks import Table, badge, code, linked, moment, prose
+from stigmer.console.base.reading import ReadOnlyAdmin
+
+__all__ = [
+    "ActionAdmin",
+    "ChoiceFilter",
+    "ExactFilter",
+    "OneOfManyFilter",
+    "ReadOnlyAdmin",
+    "RowAction",
+    "Table",
+    "badge",
+    "code",
+    "linked",
+    "moment",
+    "prose",
+]

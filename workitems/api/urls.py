@@ -1,0 +1,16 @@
+"""The addresses of work items, under /api/v1."""
+
+from django.urls import path
+
+from workitems.api import views
+
+urlpatterns = [
+    path("work-items", views.WorkItems.as_view()),
+    path("work-items/<str:item>", views.WorkItem.as_view()),
+    path("work-items/<str:item>/resume", views.Resume.as_view()),
+    path("work-items/<str:item>/executions", views.Executions.as_view()),
+    path("work-items/<str:item>/intents", views.Intents.as_view()),
+    path("work-items/<str:item>/intents/<str:intent>", views.Intent.as_view()),
+    path("work-items/<str:item>/events", views.Events.as_view()),
+    path("work-items/<str:item>/surface-refs", views.SurfaceRefs.as_view()),
+]

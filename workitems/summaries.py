@@ -1,0 +1,122 @@
+"""What the dashboard tells about work; the first argument is whose eyes see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, QuerySet
+from django.db.models.functions import TruncDate
+
+from stigmer.core.callers import Caller
+from workitems.models import WorkItem
+from workitems.states import LIFECYCLE, Visibility, WorkItemState
+
+SHOWN = 8
+DAYS = 7
+EXACT_UP_TO = 10_000
+
+
+@dataclass(slots=True)
+class Load:
+    """Open work of one organization."""
+
+    organization: str
+    active: int = 0
+    waiting: int = 0
+
+    @property
+    def open(self) -> int:
+        """Everything that is not terminal."""
+        return self.active + self.waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What ended on one day (UTC)."""
+
+    day: date
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The dashboard's view of work; `oldest` waits longest, `newest` changed last."""
+
+    loads: list[Load]
+    oldest: list[WorkItem]
+    newest: list[WorkItem]
+    ended: list[Day] = field(default_factory=list)
+
+    @property
+    def active(self) -> int:
+        """Active items of every organization."""
+        return sum(load.active for load in self.loads)
+
+    @property
+    def waiting(self) -> int:
+        """Waiting items of every organization."""
+        return sum(load.waiting for load in self.loads)
+
+
+def work(viewer: Caller, now: datetime) -> Work:
+    """Open work by organization, the oldest waiting, the newest changed, what ended lately."""
+    seen = _seen(viewer)
+    oldest, newest = _edges(seen)
+    return Work(_loads(seen), oldest, newest, _ended(seen, now))
+
+
+def _seen(viewer: Caller) -> QuerySet[WorkItem]:
+    # The console shows staff every organization, and private items to platform admins alone.
+    found = WorkItem.objects.order_by()
+    return found if viewer.sees_all else found.filter(visibility=Visibility.TENANT)
+
+
+def _loads(seen: QuerySet[WorkItem]) -> list[Load]:
+    states = sorted(str(state) for state in LIFECYCLE.open)
+    counted = (
+        seen.filter(state__in=states).values("organization_id", "state").annotate(n=Count("*"))
+    )
+    loads: dict[str, Load] = {}
+    for row in counted:
+        load = loads.setdefault(row["organization_id"], Load(row["organization_id"]))
+        setattr(load, row["state"], row["n"])
+    return sorted(loads.values(), key=lambda load: (-load.open, load.organization))
+
+
+def _edges(seen: QuerySet[WorkItem]) -> tuple[list[WorkItem], list[WorkItem]]:
+    waiting = seen.filter(state=WorkItemState.WAITING).order_by("updated_at", "id")[:SHOWN]
+    changed = seen.order_by("-updated_at", "-id")[:SHOWN]
+    return list(waiting), list(changed)
+
+
+def _ended(seen: QuerySet[WorkItem], now: datetime) -> list[Day]:
+    first = (now - timedelta(days=DAYS - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    counted = dict(
+        seen.filter(completed_at__gte=first)
+        .annotate(day=TruncDate("completed_at"))
+        .values_list("day")
+        .annotate(n=Count("*"))
+    )
+    days = [first.date() + timedelta(days=number) for number in range(DAYS)]
+    return [Day(day, counted.get(day, 0)) for day in days]
+
+
+def sizes(tables: dict[str, str]) -> dict[str, tuple[int, bool]]:
+    """How many rows each table has, and whether that is exact: estimated beyond 10,000 rows."""
+    columns = ", ".join(
+        f"(SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {EXACT_UP_TO + 1}) AS counted), "
+        f"(SELECT reltuples::bigint FROM pg_class WHERE oid = '{table}'::regclass)"
+        for table in tables.values()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {columns}")  # noqa: S608 - the names are ours
+        row: Any = cursor.fetchone()
+    found = {}
+    for number, name in enumerate(tables):
+        counted, estimated = row[2 * number], row[2 * number + 1]
+        exact = counted <= EXACT_UP_TO
+        found[name] = (counted if exact else max(counted, estimated), exact)
+    return found
