@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "stigmer.background",
     "stigmer.console",
     "organizations",
+    "resources",
     "executions",
     "workitems",
 ]
