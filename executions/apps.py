@@ -1,5 +1,7 @@
 """The executions app."""
 
+from functools import partial
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,22 @@ class ExecutionsConfig(AppConfig):
 
     name = "executions"
     verbose_name = "Executions"
+
+    def ready(self) -> None:
+        from executions.kinds import KINDS
+        from executions.operations import sweeping
+        from executions.queries import rows
+        from executions.states import Visibility
+        from organizations.authorization import LOCATE, PRIVATE
+        from stigmer.background import sweeps
+        from stigmer.core.registries import delete_gates, in_use
+
+        for noun, kind in KINDS.items():
+            PRIVATE[noun] = ("visibility", Visibility.PRIVATE.value, "created_by")
+            LOCATE[noun] = partial(rows.locate, kind)
+        delete_gates.add("executions", sweeping.gate)
+        in_use.add("executions", rows.users)
+        for step in sweeping.PURGES:
+            sweeps.purges(step)
+        for sweep in sweeping.SWEEPS:
+            sweeps.register(sweep)

@@ -14,9 +14,8 @@ class ResourcesConfig(AppConfig):
         from resources.kinds import STORED
         from resources.operations import bulk
         from resources.states import Visibility
-        from stigmer.core.registries import delete_gates, purgers
+        from stigmer.core.registries import delete_gates
 
         for kind in STORED:
             PRIVATE[kind] = ("visibility", Visibility.PRIVATE.value, "created_by")
         delete_gates.add("resources", bulk.delete_trusted)
-        purgers.add("resources", bulk.purge)

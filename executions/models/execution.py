@@ -27,7 +27,8 @@ class Execution(Record):
     `target` is what runs, `instance` the configuration it runs with. `updated_at` moves with the
     phase alone, `ended_at` is set exactly while the phase is terminal (`completed_at` is what the
     runner says). `claimable_at` is when the next runner may have it: the creation, or the end of
-    the lease. `gates` holds, by task that waits for approval, since when and what was decided.
+    the lease. `has_events` until retention took the log. `gates` holds, by task that waits for
+    approval, since when and what was decided.
     """
 
     organization = models.ForeignKey(
@@ -72,23 +73,24 @@ class Execution(Record):
     claim_attempt = models.IntegerField(default=0)
     claimable_at = models.DateTimeField()
     last_inbox = models.IntegerField(default=0)
+    has_events = models.BooleanField(default=False)
 
-    duration_us = models.GeneratedField(  # type: ignore[attr-defined]
+    duration_us = models.GeneratedField(
         expression=microseconds_between("started_at", "completed_at"),
         output_field=models.BigIntegerField(null=True),
         db_persist=True,
     )
-    failed_tasks = models.GeneratedField(  # type: ignore[attr-defined]
+    failed_tasks = models.GeneratedField(
         expression=path_all("tasks", f'$[*] ? (@.status == "{TaskStatus.FAILED}").name'),
         output_field=JsonText(),
         db_persist=True,
     )
-    has_retries = models.GeneratedField(  # type: ignore[attr-defined]
+    has_retries = models.GeneratedField(
         expression=path_exists("tasks", "$[*] ? (@.retry_count > 0)"),
         output_field=models.BooleanField(),
         db_persist=True,
     )
-    awaits_approval = models.GeneratedField(  # type: ignore[attr-defined]
+    awaits_approval = models.GeneratedField(
         expression=path_exists("tasks", f'$[*] ? (@.status == "{TaskStatus.WAITING_APPROVAL}")'),
         output_field=models.BooleanField(),
         db_persist=True,
@@ -189,6 +191,11 @@ def _indexes(noun: str) -> list[models.Index]:
             fields=["claimable_at", "id"],
             name=f"{noun}_lapsed",
             condition=Q(phase__in=LIVE, claimed_by__isnull=False),
+        ),
+        models.Index(
+            fields=["ended_at", "id"],
+            name=f"{noun}_event_retention",
+            condition=Q(ended_at__isnull=False, has_events=True),
         ),
         models.Index(
             fields=["ended_at", "id"],

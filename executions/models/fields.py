@@ -42,7 +42,7 @@ class Microseconds(Func):
 
     template = "GREATEST(0, EXTRACT(EPOCH FROM (%(expressions)s)) * 1000000)"
     arg_joiner = " - "
-    output_field = models.DecimalField()  # type: ignore[assignment]
+    output_field = models.DecimalField()
 
 
 def microseconds_between(start: str, end: str) -> Cast:

@@ -16,12 +16,8 @@ from stigmer.core.models import ByteText, Receipt, Record, actor_key
 
 def execution_key(model: type[models.Model], **options: Any) -> models.ForeignKey[Any, Any]:
     """A foreign key to the execution a row hangs on; the database deletes the row with it."""
-    return models.ForeignKey(
-        model,
-        on_delete=models.DO_NOTHING,
-        related_name="+",
-        **({"db_column": "execution", "db_index": False} | options),
-    )
+    chosen: dict[str, Any] = {"db_column": "execution", "db_index": False} | options
+    return models.ForeignKey(model, on_delete=models.DO_NOTHING, related_name="+", **chosen)
 
 
 class WorkflowExecutionEvent(Record):

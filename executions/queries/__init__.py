@@ -1,7 +1,7 @@
 """Every read of executions; the first argument is whose eyes see."""
 
 from executions.queries.events import EventPage, EventRow, event_log, events
-from executions.queries.lists import Filters, Sort, after, executions
+from executions.queries.lists import Filters, Position, Sort, after, executions
 from executions.queries.pending import Waiting, pending_approvals
 from executions.queries.rows import (
     ExecutionRow,
@@ -20,6 +20,7 @@ __all__ = [
     "EventRow",
     "ExecutionRow",
     "Filters",
+    "Position",
     "Sort",
     "Summary",
     "Waiting",

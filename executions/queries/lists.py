@@ -65,7 +65,9 @@ _NULLABLE = ("started_at", "duration")
 
 def executions(viewer: Caller, kind: Kind, filters: Filters) -> QuerySet[Execution]:
     """The executions that the viewer sees and that pass the filters, in no order yet."""
-    found = MODELS[kind.noun].objects.filter(organization__retired_at__isnull=True)
+    found: QuerySet[Execution] = MODELS[kind.noun].objects.filter(
+        organization__retired_at__isnull=True
+    )
     found = restrict(found, viewer, kind.noun)
     if filters.org is not None:
         found = found.filter(organization=filters.org)

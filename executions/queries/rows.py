@@ -11,7 +11,7 @@ from executions.errors import ExecutionNotFound
 from executions.kinds import Kind, kind_of
 from executions.models import AgentExecution, WorkflowExecution
 from executions.models.execution import Execution
-from executions.states import Visibility
+from executions.states import LIVE, Visibility
 from organizations.authorization import Permission, Resource, authorize
 from stigmer.core.callers import SERVICE, Caller
 from stigmer.core.errors import PermissionDenied
@@ -64,6 +64,7 @@ class ExecutionRow(NamedTuple):
     claim_attempt: int
     claimable_at: datetime
     last_inbox: int
+    has_events: bool
     duration_us: int | None
 
     @property
@@ -132,9 +133,7 @@ def check(
     return row
 
 
-def check_service(
-    viewer: Caller, kind: Kind, id: str, row: ExecutionRow | None
-) -> ExecutionRow:
+def check_service(viewer: Caller, kind: Kind, id: str, row: ExecutionRow | None) -> ExecutionRow:
     """The row, if the viewer is a service that may run it; private ones are no secret to those.
 
     Raises ExecutionNotFound, PermissionDenied, AuthorizationUnavailable.
@@ -183,3 +182,17 @@ def locate(kind: Kind, id: str) -> Resource | None:
     """What an authorizer that needs the organization finds by the id alone."""
     row = find(kind, id)
     return None if row is None else resource_of(row)
+
+
+def live_count(kind: Kind, organization: str) -> int:
+    """How many executions of this organization have not ended."""
+    return MODELS[kind.noun].objects.filter(organization=organization, phase__in=LIVE).count()
+
+
+def users(resource_kind: str, id: str) -> int:
+    """How many live executions run this workflow, agent or instance."""
+    column = "instance" if resource_kind.endswith("_instance") else "target"
+    kinds = [kind for kind in MODELS if kind.removesuffix("_execution") in resource_kind]
+    return sum(
+        MODELS[kind].objects.filter(**{column: id}, phase__in=LIVE).count() for kind in kinds
+    )

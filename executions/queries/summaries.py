@@ -96,7 +96,9 @@ def summary(
     if span is not None:
         found = found.filter(created_at__gte=now - span)
     narrowed, params = found.order_by().values_list(*map(F, _USED)).query.sql_with_params()
-    sql = _SUMMARY.format(narrowed=narrowed, by_slug="true" if kind.target == "workflow" else "false")
+    sql = _SUMMARY.format(
+        narrowed=narrowed, by_slug="true" if kind.target == "workflow" else "false"
+    )
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         raw = msgspec.json.decode(cursor.fetchone()[0])

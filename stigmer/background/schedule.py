@@ -78,6 +78,32 @@ DECLARED: tuple[Declared, ...] = (
         description="Redacts old intents, forgets old surface references, deletes old ended items.",
     ),
     Declared(
+        name="expired signal claims",
+        task="executions.sweep_signal_claims",
+        when=Every(60),
+        description="Deletes expired claims of signals.",
+        expires=60,
+    ),
+    Declared(
+        name="lost runners",
+        task="executions.requeue_lost_claims",
+        when=Every(15),
+        description="Fails executions that lost their last runner.",
+        expires=15,
+    ),
+    Declared(
+        name="event retention",
+        task="executions.sweep_events",
+        when=Daily(3, 30),
+        description="Deletes events of executions that ended long ago.",
+    ),
+    Declared(
+        name="execution retention",
+        task="executions.sweep_executions",
+        when=Daily(3, 50),
+        description="Deletes executions that ended long ago, with all they own.",
+    ),
+    Declared(
         name="purge of deleted organizations",
         task="organizations.purge_deleted",
         when=Every(300),

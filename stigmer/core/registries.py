@@ -31,6 +31,8 @@ delete_gates: Registry[Callable[..., Any]] = Registry("asked before an organizat
 in_use: Registry[Callable[[str, str], int]] = Registry("asked before a resource is deleted")
 # (question: stigmer.core.search.Question) -> stigmer.core.search.Found
 search_sources: Registry[Callable[..., Any]] = Registry("searched by /search")
+# (execution: str, phase: str, now: datetime) -> None, in the transaction that ends an execution
+ended: Registry[Callable[..., None]] = Registry("told when an execution ended")
 # () -> None, raises with a sentence when the part is not ready
 readiness: Registry[Callable[[], None]] = Registry("asked by /readyz")
 

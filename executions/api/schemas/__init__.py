@@ -1,0 +1,1 @@
+"""Bodies, queries and answers of executions."""

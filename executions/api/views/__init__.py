@@ -1,0 +1,1 @@
+"""The routes of executions: typed body in, one domain call, plain data out."""

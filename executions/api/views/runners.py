@@ -1,0 +1,103 @@
+"""The runner protocol: claim, heartbeat, inbox."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from rest_framework.views import APIView
+
+from executions import operations, queries
+from executions.api import serving
+from executions.api.schemas import answers, asked, bodies, shown
+from executions.api.serving import given
+from executions.errors import ClaimLost, ExecutionNotFound
+from executions.kinds import KINDS
+from stigmer.core.errors import PermissionDenied
+from stigmer.http.fields import stamp
+from stigmer.http.views import Call, door, reply
+
+TOKEN_HEADER = "HTTP_X_STIGMER_CLAIM_TOKEN"  # noqa: S105 the name of a header
+
+
+def claim(call: Call) -> HttpResponse:
+    """The oldest waiting execution, or nothing."""
+    body = call.body
+    made = operations.claim_execution(
+        kinds=[kind for noun, kind in KINDS.items() if noun in body.kinds],
+        labels=given(body.labels, {}),
+        lease_seconds=body.lease_seconds,
+        claim_id=given(body.claim_id, ""),
+        by=call.act(),
+        now=call.now,
+    )
+    return reply(None, 204) if made is None else reply(shown.claimed_of(made))
+
+
+def inbox(call: Call, execution: str) -> HttpResponse:
+    """What the runner is told."""
+    found = operations.read_inbox(
+        id=execution,
+        claim_token=token_of(call.request),
+        after=serving.counter("after", call.query.after),
+        by=call.act(),
+        now=call.now,
+    )
+    return reply(shown.inbox_of(found))
+
+
+def token_of(request: HttpRequest) -> str | None:
+    """The claim token of the header, or None."""
+    return request.META.get(TOKEN_HEADER) or None
+
+
+class Claims(APIView):
+    """`/runner/claim`; here it never waits, see the ASGI application."""
+
+    @door(
+        summary="Claim the oldest waiting execution",
+        body=bodies.Claim,
+        answer=answers.ClaimedExecution,
+        gate=lambda caller, data: operations.runner_only(caller),
+        statuses={200: "Yours until the lease ends.", 204: "Nothing waits."},
+        refusals=(PermissionDenied,),
+        rate="claims",
+    )
+    def post(self, call: Call) -> HttpResponse:
+        return claim(call)
+
+
+class Heartbeats(APIView):
+    """`/runner/executions/{id}/heartbeat`"""
+
+    @door(
+        summary="Keep the claim on an execution",
+        body=bodies.Heartbeat,
+        answer=answers.Lease,
+        gate=queries.manageable,
+        refusals=(ExecutionNotFound, PermissionDenied, ClaimLost),
+        rate="claims",
+    )
+    def post(self, call: Call, id: str) -> HttpResponse:
+        until = operations.extend_lease(
+            id=id,
+            claim_token=call.body.claim_token,
+            lease_seconds=call.body.lease_seconds,
+            by=call.act(),
+            now=call.now,
+        )
+        return reply(answers.Lease(lease_expires_at=stamp(until)))
+
+
+class Inboxes(APIView):
+    """`/runner/executions/{id}/signals`; here it never waits, see the ASGI application."""
+
+    @door(
+        summary="Read what the runner of an execution is told",
+        query=asked.InboxQuery,
+        answer=answers.Inbox,
+        gate=queries.manageable,
+        statuses={200: "What is not acknowledged yet; `after` acknowledges."},
+        refusals=(ExecutionNotFound, PermissionDenied, ClaimLost),
+        rate="claims",
+    )
+    def get(self, call: Call, id: str) -> HttpResponse:
+        return inbox(call, id)
