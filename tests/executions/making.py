@@ -51,9 +51,7 @@ def agent(name: str = "Helper", *, org: str = "acme", by: str = "alice") -> Docu
 
 def instance(of: Document, name: str = "Nightly", *, by: str = "alice") -> Document:
     """An instance of a workflow."""
-    return document(
-        "workflow_instance", name, {"workflow_id": of.id}, org=of.organization, by=by
-    )
+    return document("workflow_instance", name, {"workflow_id": of.id}, org=of.organization, by=by)
 
 
 def pending(

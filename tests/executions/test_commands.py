@@ -19,9 +19,7 @@ pytestmark = pytest.mark.django_db
 As = Callable[[str | None], Any]
 WORDS = {
     "cancel": "only PENDING or IN_PROGRESS can be cancelled",
-    "terminate": (
-        "only PENDING, IN_PROGRESS, PAUSED or WAITING_FOR_APPROVAL can be terminated"
-    ),
+    "terminate": ("only PENDING, IN_PROGRESS, PAUSED or WAITING_FOR_APPROVAL can be terminated"),
     "pause": "only IN_PROGRESS can be paused",
     "resume": "only PAUSED can be resumed",
     "recover": "only FAILED, CANCELLED or TERMINATED can be recovered",
@@ -153,9 +151,7 @@ def test_without_an_engine_nothing_changes(as_: As, settings: Any, name: str) ->
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_push_engine_is_told_before_the_row_changes(
-    cast: Any, engine: making.FakeEngine
-) -> None:
+def test_a_push_engine_is_told_before_the_row_changes(cast: Any, engine: making.FakeEngine) -> None:
     row = making.pending()
     seen: list[str] = []
     engine.during = lambda: seen.append(making.read(row.id).phase)
@@ -230,9 +226,7 @@ def test_a_recover_and_a_delete_of_the_organization_have_one_winner(cast: Any) -
         making.command(row, "cancel")
 
         def delete() -> str:
-            organizations.delete_organization(
-                slug="tmp", by=factories.act(), now=factories.now()
-            )
+            organizations.delete_organization(slug="tmp", by=factories.act(), now=factories.now())
             return "deleted"
 
         results = factories.race(lambda row=row: making.command(row, "recover"), delete)  # type: ignore[misc]

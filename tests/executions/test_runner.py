@@ -129,7 +129,8 @@ def test_a_claim_id_repeats_its_claim_with_a_fresh_token(cast: Any) -> None:
     first = making.claim(claim_id="c1")
     again = making.claim(claim_id="c1")
 
-    assert first and again
+    assert first
+    assert again
     assert again.execution.id == first.execution.id
     assert again.token != first.token
     assert again.execution.claim_attempt == 1
@@ -145,7 +146,8 @@ def test_a_claim_id_belongs_to_its_service(cast: Any) -> None:
 
     other = making.claim(by=other_service(), claim_id="c1")
 
-    assert first and other
+    assert first
+    assert other
     assert other.execution.id != first.execution.id
 
 

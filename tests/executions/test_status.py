@@ -290,7 +290,9 @@ def test_the_first_writer_of_a_number_wins(cast: Any) -> None:
 def test_a_thousand_events_are_one_statement(cast: Any) -> None:
     held = making.running()
 
-    with CaptureQueriesContext(connection, ) as few:
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
         making.report(held, "", *making.events(1), cost_micros=1)
     with CaptureQueriesContext(connection) as many:
         made = making.report(held, "", *making.events(*range(2, 1002)), cost_micros=2)
