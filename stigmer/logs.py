@@ -51,6 +51,7 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
             "django.request": {"filters": ["with_cause"]},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             "django.server": {"handlers": ["console"], "level": level, "propagate": False},
+            "httpx": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
