@@ -68,7 +68,7 @@ _options["options"] = f"{_TIMEOUTS} {_options.get('options', '')}".strip()
 _options |= {"server_side_binding": True, "prepare_threshold": 5}
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "stigmer.core.postgresql",
         **_parts,
         "ATOMIC_REQUESTS": False,
         "CONN_MAX_AGE": None,
