@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import display
 from django.core.exceptions import PermissionDenied as Forbidden
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from django.utils import timezone
-from unfold.decorators import display
 
 from organizations.admin.organizations import SHOWN, organization_page, principal_link, shown_of
 from organizations.models import ApiToken, Membership, Principal
@@ -28,6 +28,7 @@ from stigmer.console.base import (
     badge,
     code,
     linked,
+    minute,
     moment,
     prose,
 )
@@ -135,12 +136,12 @@ class PrincipalAdmin(ActionAdmin):
             return badge("platform admin", "admin")
         return badge("staff") if row.is_staff else "–"
 
-    @display(description="Created")
+    @display(description="Created (UTC)")
     def created(self, row: Principal) -> object:
-        return moment(row.created_at)
+        return minute(row.created_at)
 
     def heading(self, row: Principal) -> str:
-        return row.name
+        return str(row.name)
 
     def facts(self, request: HttpRequest, row: Principal) -> list[tuple[str, object]]:
         return [
@@ -218,7 +219,7 @@ class ApiTokenAdmin(ActionAdmin):
     """Tokens by the beginning of their digest; the secret is nowhere."""
 
     keyset = ("-id",)
-    list_display = ("id", "principal_id", "token_name", "digest", "state", "expires", "last_used")
+    list_display = ("id", "of", "token_name", "digest", "state", "expires", "last_used")
     list_filter = (("principal", OneOfManyFilter),)
     export_columns = ("id", "principal_id", "name", "created_at", "expires_at", "revoked_at")
     row_actions = (
@@ -233,6 +234,10 @@ class ApiTokenAdmin(ActionAdmin):
         ),
     )
 
+    @display(description="Principal")
+    def of(self, row: ApiToken) -> object:
+        return row.principal_id
+
     @display(description="Name")
     def token_name(self, row: ApiToken) -> object:
         return prose(row.name)
@@ -245,13 +250,13 @@ class ApiTokenAdmin(ActionAdmin):
     def state(self, row: ApiToken) -> object:
         return state(row)
 
-    @display(description="Expires")
+    @display(description="Expires (UTC)")
     def expires(self, row: ApiToken) -> object:
-        return moment(row.expires_at)
+        return minute(row.expires_at)
 
-    @display(description="Last used")
+    @display(description="Last used (UTC)")
     def last_used(self, row: ApiToken) -> object:
-        return moment(row.last_used_at)
+        return minute(row.last_used_at)
 
     def heading(self, row: ApiToken) -> str:
         return f"{row.name} of {row.principal_id}"

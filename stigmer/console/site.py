@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from unfold.sites import UnfoldAdminSite
 
 from stigmer.console.passwords import OwnPasswordChange
@@ -23,8 +24,8 @@ class ConsoleSite(UnfoldAdminSite):  # type: ignore[misc]
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        request.current_app = self.name  # type: ignore[attr-defined]
+    ) -> HttpResponseBase:
+        request.current_app = self.name
         return OwnPasswordChange.as_view(
             extra_context={**self.each_context(request), **(extra_context or {})}
         )(request)

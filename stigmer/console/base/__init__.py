@@ -2,7 +2,7 @@
 
 from stigmer.console.base.acting import ActionAdmin, RowAction
 from stigmer.console.base.filters import ChoiceFilter, ExactFilter, OneOfManyFilter
-from stigmer.console.base.marks import Table, badge, code, linked, moment, prose
+from stigmer.console.base.marks import Table, badge, code, linked, minute, moment, prose
 from stigmer.console.base.reading import ReadOnlyAdmin
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "badge",
     "code",
     "linked",
+    "minute",
     "moment",
     "prose",
 ]

@@ -157,7 +157,7 @@ class ActionAdmin(ReadOnlyAdmin):
         except Refusal as refusal:
             return Outcome(key, label, False, refusal.detail)
         except OperationalError as cause:
-            log.error("store_unavailable", action=action.name, row=key, exc_info=cause)
+            log.warning("store_unavailable", action=action.name, row=key, cause=str(cause))
             return Outcome(key, label, False, StoreUnavailable.title())
         return Outcome(key, label, True, action.done)
 
