@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 
 from organizations.states import Role
 from stigmer.core.callers import Caller
-from stigmer.core.errors import AuthorizationUnavailable, NotFound, PermissionDenied
+from stigmer.core.errors import AuthorizationUnavailable, PermissionDenied, Refusal
 
 log = structlog.get_logger("stigmer.authorization")
 Row = TypeVar("Row", bound=Model)
@@ -177,7 +177,7 @@ def authorize(
     permission: str,
     resource: Resource,
     *,
-    missing: type[NotFound],
+    missing: type[Refusal],
     denied: str = "",
 ) -> None:
     """Let through what the configured authorizer allows; the in-process caller is not asked.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from workitems.errors import IntentNotFound, TenantForbidden, WorkItemNotFound
 from workitems.models import SurfaceRef, WorkItem, WorkItemEvent, WorkItemExecution, WorkItemIntent
 from workitems.states import LIFECYCLE, Visibility
 
+_INTENT_ID = re.compile("[1-9][0-9]{0,17}")
 OPEN = "open"  # the virtual state of everything that is not terminal
 
 
@@ -107,7 +109,7 @@ class ItemView:
 
 
 OWN_COLUMNS = ItemRow._fields[:-2]
-_COLUMNS = (
+_COLUMNS: tuple[Any, ...] = (
     *OWN_COLUMNS,
     *(F(f"superseded_by__{name}") for name in ("visibility", "owner")),
 )
@@ -225,8 +227,12 @@ def items(viewer: Caller, filters: Filters) -> QuerySet[WorkItem]:
 def _need_tenant(viewer: Caller, tenant: str) -> None:
     resource = Resource("organization", tenant, tenant)
     authorize(viewer, Permission.READ, resource, missing=TenantForbidden)
-    # Whoever needs no membership may name an organization that is not there.
-    if viewer.role_in(tenant) is None and not is_live(tenant):
+    need_live(viewer, tenant)
+
+
+def need_live(caller: Caller, tenant: str) -> None:
+    """Whoever needs no membership may name what is not there. Raises OrganizationNotFound."""
+    if caller.role_in(tenant) is None and not is_live(tenant):
         raise OrganizationNotFound
 
 
@@ -270,7 +276,7 @@ def intents(viewer: Caller, item: str, after_id: int, limit: int) -> list[Intent
 def intent(viewer: Caller, item: str, intent_id: str) -> IntentRow:
     """One intent of the item. Raises WorkItemNotFound, IntentNotFound."""
     readable(viewer, item)
-    if not (intent_id.isascii() and intent_id.isdigit() and len(intent_id) <= 18):
+    if not _INTENT_ID.fullmatch(intent_id):
         raise IntentNotFound
     found = WorkItemIntent.objects.filter(work_item=item, id=int(intent_id)).order_by("id")
     row = found.values_list(*IntentRow._fields).first()
@@ -305,7 +311,14 @@ def open_count(organization: str) -> int:
 
 # Rows under the lock ------------------------------------------------------------------------------
 
-_LOCK_ONE = f"SELECT {_ITEM_SQL} FROM workitems_workitem WHERE id = %s FOR NO KEY UPDATE"
+_LOCK_ONE = f"""
+    SELECT {_ITEM_SQL} FROM workitems_workitem
+    WHERE id = %s AND EXISTS (
+        SELECT 1 FROM organizations_organizationslug s
+        WHERE s.slug = organization AND s.retired_at IS NULL
+    )
+    FOR NO KEY UPDATE
+"""
 _LOCK_OPEN = f"""
     SELECT {_ITEM_SQL} FROM workitems_workitem
     WHERE organization = %s AND external_key = %s AND state IN ('active', 'waiting')
@@ -314,7 +327,10 @@ _LOCK_OPEN = f"""
 
 
 def lock_one(item: str) -> ItemRow | None:
-    """Lock the item until the transaction ends (children do not wait), or None."""
+    """Lock the item of a live organization until the transaction ends, or None.
+
+    Inserts of rows that hang on it do not wait.
+    """
     return _row(_LOCK_ONE, [item]) if is_id("wi", item) else None
 
 

@@ -79,9 +79,9 @@ class WorkItems(APIView):
         refusals=(TenantForbidden, OrganizationNotFound),
     )
     def get(self, call: Call) -> HttpResponse:
-        limit, filters = paging.limit_of(call), paging.filters_of(call)
-        position = paging.moment_and_id(call, filters)
+        filters = paging.filters_of(call)
         found = queries.items(call.caller, queries.Filters(**filters))
+        limit, position = paging.limit_of(call), paging.moment_and_id(call, filters)
         rows = queries.rows(queries.after(found, position)[: limit + 1])
         shown = rows[:limit]
         more = len(rows) > limit
@@ -233,7 +233,7 @@ class Intents(APIView):
         refusals=SEEN,
     )
     def get(self, call: Call, item: str) -> HttpResponse:
-        limit, after = paging.limit_of(call), paging.behind("after_id", call.query.after_id)
+        limit, after = paging.limit_of(call), paging.behind(call.query.after_id)
         found = queries.intents(call.caller, item, after, limit + 1)
         shown = [schemas.intent_of(row) for row in found[:limit]]
         return reply(schemas.Intents(intents=shown, truncated=len(found) > limit))
@@ -264,7 +264,7 @@ class Events(APIView):
         refusals=SEEN,
     )
     def get(self, call: Call, item: str) -> HttpResponse:
-        limit, after = paging.limit_of(call), paging.behind("after_seq", call.query.after_seq)
+        limit, after = paging.limit_of(call), paging.behind(call.query.after_seq)
         found = queries.events(call.caller, item, after, limit + 1)
         shown = [schemas.event_of(row) for row in found[:limit]]
         return reply(schemas.Events(events=shown, truncated=len(found) > limit))
@@ -304,7 +304,7 @@ class SurfaceRefs(APIView):
     )
     def get(self, call: Call, item: str) -> HttpResponse:
         limit, filters = paging.limit_of(call), paging.filters_of(call, item=item)
-        position = paging.texts(call, filters)
+        position = paging.texts(call, item, filters)
         rows = queries.surface_refs(call.caller, item, position, limit + 1)
         shown = rows[:limit]
         more = len(rows) > limit
