@@ -80,9 +80,9 @@ class WorkItems(APIView):
     )
     def get(self, call: Call) -> HttpResponse:
         filters = paging.filters_of(call)
-        found = queries.items(call.caller, queries.Filters(**filters))
+        queries.need_tenant(call.caller, filters.get("tenant"))
         limit, position = paging.limit_of(call), paging.moment_and_id(call, filters)
-        rows = queries.rows(queries.after(found, position)[: limit + 1])
+        rows = queries.page(call.caller, queries.Filters(**filters), position, limit + 1)
         shown = rows[:limit]
         more = len(rows) > limit
         cursor = cursor_for((shown[-1].updated_at, shown[-1].id), filters) if more else None
