@@ -126,17 +126,19 @@ STIGMER_WEB_THREADS = env.number("STIGMER_WEB_THREADS", 8, 1, 256)
 WORKITEM_SURFACE_RETENTION_DAYS = env.number("WORKITEM_SURFACE_RETENTION_DAYS", 90, 1, 36500)
 WORKITEM_RETENTION_DAYS = env.number("WORKITEM_RETENTION_DAYS", 365, 1, 36500)
 
+# The first sets what Django's Security, Common and XFrameOptions middleware would, for less; the
+# last four are Django's own, on the addresses that know a session.
 MIDDLEWARE = [
+    "stigmer.http.middleware.RequestMiddleware",
     "stigmer.http.metrics.MetricsMiddleware",
-    "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "stigmer.http.middleware.PageSessions",
+    "stigmer.http.middleware.PageForgeries",
+    "stigmer.http.middleware.PageLogins",
+    "stigmer.http.middleware.PageMessages",
 ]
+STIGMER_SESSION_PATHS = ("/console", "/api/v1/tokens")
+CSRF_FAILURE_VIEW = "stigmer.http.pages.forged"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -177,8 +179,9 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SECURE_HSTS_SECONDS = 31536000 if STIGMER_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = False
-# W005 and W021 concern domains that are not ours; W008: the proxy that ends TLS redirects.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
+# W001 to W003 look for Django's middleware, where ours does the same (see MIDDLEWARE); W005 and
+# W021 concern domains that are not ours; W008: the proxy that ends TLS redirects.
+SILENCED_SYSTEM_CHECKS = [f"security.W{n}" for n in ("001", "002", "003", "005", "008", "021")]
 if env.switch("STIGMER_PROXY", "off"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in STIGMER_HOSTS]
@@ -233,6 +236,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "stigmer.http.problems.problem_response",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
+    "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "stigmer",
