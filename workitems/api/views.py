@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 from django.http import HttpResponse
-from rest_framework.views import APIView
 
 from organizations.errors import OrganizationNotFound
 from stigmer.core.errors import (
@@ -19,7 +18,7 @@ from stigmer.core.secrets import SecretInText
 from stigmer.http import etags
 from stigmer.http.fields import UNSET
 from stigmer.http.pagination import cursor_for
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 from workitems import operations, queries
 from workitems.api import paging, schemas
 from workitems.errors import (
@@ -42,7 +41,7 @@ def _given(value: Any, absent: Any = None) -> Any:
     return absent if value is UNSET else value
 
 
-class WorkItems(APIView):
+class WorkItems(Door):
     """Open and list work items."""
 
     @door(
@@ -90,7 +89,7 @@ class WorkItems(APIView):
         return reply(schemas.WorkItemPage(items=items, next_cursor=cursor))
 
 
-class WorkItem(APIView):
+class WorkItem(Door):
     """Read one work item and move it along its lifecycle."""
 
     @door(
@@ -131,7 +130,7 @@ class WorkItem(APIView):
         return reply(schemas.MovedAnswer(**members, replayed=moved.replayed))
 
 
-class Resume(APIView):
+class Resume(Door):
     """Start the next execution of a work item."""
 
     @door(
@@ -161,7 +160,7 @@ class Resume(APIView):
         return reply(schemas.resumed_answer(call.caller, made), _status(made.created))
 
 
-class Executions(APIView):
+class Executions(Door):
     """Attach and list the executions of a work item."""
 
     @door(
@@ -198,7 +197,7 @@ class Executions(APIView):
         return reply(schemas.Executions(executions=[schemas.execution_of(row) for row in found]))
 
 
-class Intents(APIView):
+class Intents(Door):
     """Append and list what was asked for on a work item."""
 
     @door(
@@ -239,7 +238,7 @@ class Intents(APIView):
         return reply(schemas.Intents(intents=shown, truncated=len(found) > limit))
 
 
-class Intent(APIView):
+class Intent(Door):
     """Read one intent."""
 
     @door(
@@ -253,7 +252,7 @@ class Intent(APIView):
         return reply(schemas.IntentAnswer(intent=schemas.intent_of(found)))
 
 
-class Events(APIView):
+class Events(Door):
     """Read what happened to a work item."""
 
     @door(
@@ -270,7 +269,7 @@ class Events(APIView):
         return reply(schemas.Events(events=shown, truncated=len(found) > limit))
 
 
-class SurfaceRefs(APIView):
+class SurfaceRefs(Door):
     """Remember and list where conversations about a work item go on."""
 
     @door(
