@@ -55,7 +55,7 @@ class OrganizationAdmin(ReadOnlyAdmin):
 
     @display(description="Slug")
     def short(self, row: Organization) -> str:
-        return row.pk
+        return str(row.pk)
 
     @display(description="Name")
     def title(self, row: Organization) -> object:

@@ -10,6 +10,13 @@ from unfold.sites import UnfoldAdminSite
 from stigmer.console.passwords import OwnPasswordChange
 from stigmer.console.policy import CONTENT_SECURITY_POLICY
 
+# mode of the theme, its icon, its name
+MODES = (
+    ("light", "light_mode", "Light"),
+    ("dark", "dark_mode", "Dark"),
+    ("auto", "computer", "System"),
+)
+
 
 class ConsoleSite(UnfoldAdminSite):  # type: ignore[misc]
     """Django's admin in stigmer's clothes; every answer carries the console's policy."""
@@ -21,6 +28,9 @@ class ConsoleSite(UnfoldAdminSite):  # type: ignore[misc]
 
     def get_urls(self) -> list[Any]:
         return [_with_policy(pattern) for pattern in super().get_urls()]
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        return {**super().each_context(request), "console_modes": MODES}
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
