@@ -17,7 +17,7 @@ from organizations import queries
 from organizations.operations import members, organizations, principals, tokens
 from stigmer.core.callers import Act, Caller, system_act
 from workitems.operations import Run, attach_execution, create_work_item, transition
-from workitems.queries import ExecutionRow, ItemRow
+from workitems.queries import ExecutionRow, ItemRow, find
 from workitems.states import Engine, Phase, Visibility
 
 PEOPLE = {
@@ -238,3 +238,10 @@ def running_item(title: str = "Fix the door", **more: Any) -> ItemRow:
     item = open_item(title, **more)
     run_of(item)
     return item
+
+
+def found_item(item: str) -> ItemRow:
+    """The item as it is now, whoever asks."""
+    row = find(item)
+    assert row is not None
+    return row

@@ -95,7 +95,7 @@ class WorkItem(Door):
     @door(
         summary="Read a work item",
         answer=schemas.ItemAnswer,
-        gate=None,
+        gate=queries.readable,
         refusals=SEEN,
         etag=True,
     )
@@ -190,6 +190,7 @@ class Executions(Door):
     @door(
         summary="List the executions of a work item by attempt",
         answer=schemas.Executions,
+        gate=queries.readable,
         refusals=SEEN,
     )
     def get(self, call: Call, item: str) -> HttpResponse:
@@ -244,6 +245,7 @@ class Intent(Door):
     @door(
         summary="Read an intent",
         answer=schemas.IntentAnswer,
+        gate=lambda caller, item, intent: queries.readable(caller, item),
         refusals=(*SEEN, IntentNotFound),
         etag=True,
     )
