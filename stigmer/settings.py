@@ -247,6 +247,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 LOGGING = logging_config(json=PRODUCTION, level=env.text("STIGMER_LOG_LEVEL", "INFO").upper())
 
