@@ -3,7 +3,6 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --disable-pip-version-check --no-input
-PACKAGES := stigmer organizations workitems
 ARGS ?=
 
 .PHONY: help run test check format lint types imports migrations deploy-check openapi lock clean
