@@ -17,7 +17,7 @@ from workitems.demo.book import Book
 from workitems.demo.errands import plan
 from workitems.driving import principals
 from workitems.driving.sending import Sender, ServerAwayError
-from workitems.driving.tally import console_for
+from workitems.driving.terminal import console_for, undisturbed
 
 MOST = 10_000
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         console = console_for(options)
         seed = options["seed"] if options["seed"] is not None else secrets.randbelow(2**31)
         try:
-            with Sender(options["url"]) as sender:
+            with undisturbed(), Sender(options["url"]) as sender:
                 sender.need_server()
                 principals.need(cast.PRINCIPALS, create=True)
                 with principals.acting_as(cast.PRINCIPALS, "demo") as sender.tokens:
