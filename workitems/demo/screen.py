@@ -19,15 +19,16 @@ class Screen:
 
     def __init__(self, book: Book, errands: int) -> None:
         self.book, self.errands = book, errands
-        self.began = time.monotonic()
+        self.began, self.before = time.monotonic(), book.tally.total
 
     def __rich__(self) -> RenderableType:
-        seconds = max(time.monotonic() - self.began, 0.001)
-        rate = self.book.tally.total / seconds
-        head = f"{self.book.finished} of {self.errands} errands, {rate:.0f} requests a second"
+        rate = (self.book.tally.total - self.before) / max(time.monotonic() - self.began, 1)
+        told = f"{self.book.finished} of {self.errands} errands, {rate:.0f} requests a second"
         lines = [Text(line, no_wrap=True, overflow="ellipsis") for line in list(self.book.told)]
-        bar = ProgressBar(total=self.errands, completed=self.book.finished, width=60)
-        return Group(Text(head), bar, states(self.book), *lines)
+        head = Table.grid(padding=(0, 2))
+        bar = ProgressBar(total=self.errands, completed=self.book.finished, width=40)
+        head.add_row(bar, told)
+        return Group(head, states(self.book), *lines)
 
 
 def states(book: Book) -> Table:

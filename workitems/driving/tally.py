@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+
 from django.urls import Resolver404, resolve
 from rich.table import Table
 
