@@ -67,7 +67,7 @@ def _deadlocks() -> int:
     return int(found[0][0])
 
 
-@pytest.mark.parametrize("seconds", [8, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [8, pytest.param(60, marks=pytest.mark.long)])
 def test_random_mutations_end_in_time(as_: Any, cast: Any, seconds: int) -> None:
     crowd, before = Crowd(), _deadlocks()
     apis = [as_(("alice", "bob")[n % 2]) for n in range(CALLERS)]
