@@ -13,5 +13,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("console", RedirectView.as_view(pattern_name="admin:index")),
     path("console/", admin.site.urls),
     path("api/v1/", include("organizations.api.urls")),
+    path("api/v1/", include("resources.api.urls")),
     path("api/v1/", include("workitems.api.urls")),
 ]
