@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import DataError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from unfold.admin import ModelAdmin
@@ -131,7 +132,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
                 **self.admin_site.each_context(request),
                 "opts": self.opts,
                 "title": self.heading(row),
-                "original": row,
+                "row": row,
                 "facts": self.facts(request, row),
                 "tables": self.tables(request, row),
                 "has_view_permission": True,
@@ -148,7 +149,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         )
         return response
 
-    def export_view(self, request: HttpRequest, form: str) -> HttpResponse:
+    def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
         """The filtered list as a file."""
         if form not in FORMATS or not self.export_columns:
             raise Http404
