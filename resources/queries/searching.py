@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import BooleanField, Count, FloatField, Q, QuerySet, Value
+from django.db.models import BooleanField, Count, FloatField, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from organizations.authorization import restrict
@@ -15,8 +15,7 @@ from stigmer.core.search import Found, Hit, Question
 
 SCOPE = "resource"
 _SHOWN: Any = ("kind", "id", "name", "slug", "organization", "score", "created_at")
-# ts_rank with normalization 32 stays below 1; a rank is never shown as 0.
-_SCORE = "GREATEST(ts_rank(resources_resource.terms, {query}, 32), 1e-6)"
+_TERMS = "resources_resource.terms"
 
 
 def found(question: Question, kinds: frozenset[str]) -> Found:
@@ -55,16 +54,12 @@ def _narrowed(
     scope = scope.filter(allowed)
     if not question.words:
         return scope
-    query, params = question.query()
-    held: Any = RawSQL(  # noqa: S611 the words are parameters
-        f"resources_resource.terms @@ {query}", params, output_field=BooleanField()
-    )
-    return scope.filter(held)
+    sql, params = question.held(_TERMS)
+    return scope.filter(RawSQL(sql, params, output_field=BooleanField()))  # noqa: S611
 
 
 def _scored(matching: QuerySet[Resource], question: Question) -> QuerySet[Resource]:
-    if not question.words:
-        return matching.annotate(score=Value(1.0, FloatField())).order_by("-created_at", "-id")
-    query, params = question.query()
-    score = RawSQL(_SCORE.format(query=query), params, output_field=FloatField())  # noqa: S611
-    return matching.annotate(score=score).order_by("-score", "-created_at", "-id")
+    sql, params = question.score(_TERMS)
+    score = RawSQL(sql, params, output_field=FloatField())  # noqa: S611 words are parameters
+    order = ("-score", "-created_at", "-id") if question.words else ("-created_at", "-id")
+    return matching.annotate(score=score).order_by(*order)

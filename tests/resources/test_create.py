@@ -26,9 +26,9 @@ def test_the_first_kinds_are_the_frozen_list_of_the_import() -> None:
         "agent_channel", "channel_app", "workflow", "workflow_instance", "workflow_execution",
         "environment", "artifact", "schedule", "memory", "plugin", "subscription",
     )  # fmt: skip
-    assert [KINDS[kind].prefix for kind in ORGANIZATION_SCOPED] == (
+    assert " ".join(KINDS[kind].prefix for kind in ORGANIZATION_SCOPED) == (
         "iamp inv idp oapp pcl tm agt ses skl mcp ain ash ach chapp wfl win wfe env art sch mem "
-        "plg sub".split()
+        "plg sub"
     )
 
 
@@ -186,7 +186,7 @@ def test_a_long_text_in_an_indexed_field_is_stored(as_: Any) -> None:
     from random import Random
 
     noise = "".join(Random(1).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=60_000))
-    spec = {field: noise for field in ("agent_id", "client_id", "issuer", "url")}
+    spec = dict.fromkeys(("agent_id", "client_id", "issuer", "url"), noise)
     spec["description"] = " ".join(noise[at : at + 9] for at in range(0, 54_000, 9))
 
     for kind in ("agent_instance", "oauth_app", "session"):

@@ -32,9 +32,7 @@ def running() -> Any:
 
 
 def delete(made: Any, by: str = "alice") -> Any:
-    return documents.delete(
-        kind=made.kind, id=made.id, by=factories.act(by), now=factories.now()
-    )
+    return documents.delete(kind=made.kind, id=made.id, by=factories.act(by), now=factories.now())
 
 
 def test_a_delete_answers_the_document(as_: Any, stored: Any) -> None:
@@ -92,9 +90,7 @@ def test_a_workflow_with_instances_stays(as_: Any, stored: Any) -> None:
 
 def test_its_default_instance_goes_with_a_workflow(stored: Any) -> None:
     workflow = stored("workflow", "Deploy")
-    own = instances.default_instance(
-        workflow=workflow.id, by=factories.act(), now=factories.now()
-    )
+    own = instances.default_instance(workflow=workflow.id, by=factories.act(), now=factories.now())
 
     assert delete(workflow) == workflow
     assert queries.find("workflow_instance", own.id) is None
@@ -118,9 +114,7 @@ def test_live_executions_of_the_default_instance_keep_the_workflow(
     stored: Any, running: Any
 ) -> None:
     workflow = stored("workflow", "Deploy")
-    own = instances.default_instance(
-        workflow=workflow.id, by=factories.act(), now=factories.now()
-    )
+    own = instances.default_instance(workflow=workflow.id, by=factories.act(), now=factories.now())
     running[own.id] = 1
 
     with pytest.raises(InUse):

@@ -77,9 +77,7 @@ def test_a_workflow_of_another_organization_is_400_when_it_is_visible(
     assert not Resource.objects.filter(kind="workflow_instance").exists()
 
 
-def test_a_store_fault_is_never_a_missing_parent(
-    as_: Any, stored: Any, monkeypatch: Any
-) -> None:
+def test_a_store_fault_is_never_a_missing_parent(as_: Any, stored: Any, monkeypatch: Any) -> None:
     workflow = stored("workflow", "Deploy")
     break_store(monkeypatch, "held")
 
@@ -94,9 +92,7 @@ def test_a_store_fault_is_never_a_missing_parent(
 def test_a_patch_to_another_workflow_loads_it_too(as_: Any, stored: Any) -> None:
     instance = make_instance(stored("workflow", "Deploy"))
 
-    answer = as_("alice").patch(
-        f"{PATH}/{instance.id}", json={"spec": {"workflow_id": MISSING}}
-    )
+    answer = as_("alice").patch(f"{PATH}/{instance.id}", json={"spec": {"workflow_id": MISSING}})
 
     assert answer.json()["detail"] == f"Workflow not found: {MISSING}"
     assert queries.find("workflow_instance", instance.id) == instance
@@ -142,7 +138,9 @@ def test_targeted_updates_of_what_is_not_there(as_: Any, stored: Any, route: str
         assert answer.json()["detail"] == f"workflow instance not found: {id}"
     other = make_instance(workflow, "Other")
     assert as_("vera").put(f"{PATH}/{other.id}/{route}", json={}).status_code == 403
-    assert as_("alice").put(f"/resources/workflow/{workflow.id}/{route}", json={}).status_code == 404
+    assert (
+        as_("alice").put(f"/resources/workflow/{workflow.id}/{route}", json={}).status_code == 404
+    )
     assert queries.find("workflow_instance", other.id) == other
 
 
@@ -189,15 +187,7 @@ def test_a_hidden_workflow_has_no_default_instance(stored: Any) -> None:
 def test_racing_first_runs_make_one_default_instance(cast: Any) -> None:
     for number in range(10):
         workflow = make("workflow", f"Deploy {number}")
-        by = factories.act()
-        results = factories.race(
-            *[
-                lambda w=workflow: instances.default_instance(
-                    workflow=w.id, by=by, now=factories.now()
-                ).id
-            ]
-            * 4
-        )
+        results = factories.race(*[lambda w=workflow: default(w).id] * 4)
         assert len(set(results)) == 1, results
         assert len(queries.instances_of(workflow.id)) == 1
 

@@ -214,7 +214,7 @@ def test_a_scan_walks_a_whole_kind_in_id_order(stored: Any) -> None:
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_scan_needs_a_positive_limit(cast: Any, limit: int) -> None:
-    with pytest.raises(InvalidRequest, match="^limit must be positive$"):
+    with pytest.raises(InvalidRequest, match=r"^limit must be positive$"):
         queries.scan(SYSTEM, "team", "", limit)
 
 
@@ -254,11 +254,11 @@ def test_a_literal_camel_case_part_wins_over_its_fallback(stored: Any) -> None:
         ("spec.flag", True),
         ("spec.count", 3),
         ("spec.list.1", "b"),
-        ("spec.it's \"odd\" %s", "yes"),
+        ('spec.it\'s "odd" %s', "yes"),
     ],
 )
 def test_finds_by_any_path(stored: Any, path: str, value: Any) -> None:
-    spec = {"flag": True, "count": 3, "list": ["a", "b"], "it's \"odd\" %s": "yes"}
+    spec = {"flag": True, "count": 3, "list": ["a", "b"], 'it\'s "odd" %s': "yes"}
     made = stored("memory", "Blue", spec=spec, labels={"example.com/team": "x"})
     stored("team", "Blue", spec=spec)
 

@@ -160,9 +160,7 @@ def test_two_parallel_updates_of_one_document_both_land(stored: Any) -> None:
             return document
 
         for _ in range(100):
-            documents.update(
-                kind="memory", id=made.id, modify=modify, by=by, now=factories.now()
-            )
+            documents.update(kind="memory", id=made.id, modify=modify, by=by, now=factories.now())
 
     assert factories.race(add, add) == [None, None]
 
@@ -385,9 +383,9 @@ def test_racing_applies_of_one_new_slug_end_in_one_document(cast: Any) -> None:
     for number in range(25):
         document = body("memory", f"Notes {number}")
         runners = [
-            lambda d=document: documents.apply(
-                kind="memory", document=d, by=by, now=factories.now()
-            ).created
+            lambda d=document: (
+                documents.apply(kind="memory", document=d, by=by, now=factories.now()).created
+            )
         ] * 4
         assert sorted(factories.race(*runners)) == [False, False, False, True]
 
@@ -399,6 +397,4 @@ def test_an_update_takes_few_statements(stored: Any, django_assert_num_queries: 
     made, by = make("team", "Blue"), factories.act()
 
     with django_assert_num_queries(4):  # savepoint, lock, update, release
-        documents.update(
-            kind="team", id=made.id, modify=labelled("a"), by=by, now=factories.now()
-        )
+        documents.update(kind="team", id=made.id, modify=labelled("a"), by=by, now=factories.now())

@@ -56,9 +56,7 @@ def skill(stored: Any) -> Any:
 def test_the_newest_hash_is_that_of_the_current_spec(skill: Any) -> None:
     changed = rewrite(skill, "two")
 
-    assert queries.latest_hash("skill", skill.id) == sha256(
-        rfc8785.dumps(changed.spec)
-    ).hexdigest()
+    assert queries.latest_hash("skill", skill.id) == sha256(rfc8785.dumps(changed.spec)).hexdigest()
     assert queries.count("skill", skill.id) == 2
 
 
@@ -246,9 +244,7 @@ def test_rollback_to_the_current_spec_archives_again(skill: Any) -> None:
 
 
 def test_rollback_to_nothing_changes_nothing(as_: Any, skill: Any) -> None:
-    answer = as_("bob").post(
-        f"/resources/skill/{skill.id}/rollback", json={"version_hash": "nope"}
-    )
+    answer = as_("bob").post(f"/resources/skill/{skill.id}/rollback", json={"version_hash": "nope"})
 
     assert answer.json()["code"] == "version_not_found"
     assert queries.count("skill", skill.id) == 1
