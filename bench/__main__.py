@@ -1,4 +1,4 @@
-"""`python -m bench`: fill, api."""
+"""`python -m bench`: fill, api, sweep."""
 
 from __future__ import annotations
 
@@ -16,9 +16,15 @@ def main() -> None:
     api.add_argument("--seconds", type=float, default=4)
     api.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
     api.add_argument("--only", nargs="+", default=[], metavar="CALL")
+    sweep = programs.add_parser("sweep", help="requests beside retention")
+    sweep.add_argument("--rows", type=int, default=200_000)
+    sweep.add_argument("--seconds", type=float, default=10)
+    sweep.add_argument("--clients", type=int, default=8)
     chosen = parser.parse_args()
     if chosen.program == "fill":
         _fill(chosen.items)
+    elif chosen.program == "sweep":
+        _sweep(chosen)
     else:
         _api(chosen)
 
@@ -29,6 +35,15 @@ def _fill(items: int) -> None:
     installation.prepare()
     fill.principals()
     fill.fill(items)
+
+
+def _sweep(chosen: argparse.Namespace) -> None:
+    from bench import installation
+
+    installation.prepare()
+    from bench import sweep
+
+    sweep.run(rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients)
 
 
 def _api(chosen: argparse.Namespace) -> None:

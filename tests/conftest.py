@@ -38,3 +38,12 @@ def as_(cast: dict[str, Caller]) -> Callable[[str | None], Any]:
     from tests import factories
 
     return factories.Doors()
+
+
+@pytest.fixture
+def server(transactional_db: None) -> Iterator[str]:
+    """The address of a web process of its own on the test's database."""
+    from tests import served
+
+    with served.web_process() as address:
+        yield address

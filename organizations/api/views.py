@@ -151,8 +151,8 @@ def _description(call: Call) -> str | None:
     return None if call.body.description is UNSET else call.body.description
 
 
-def _matches(call: Call, row: object) -> bool:
-    content = msgspec.json.encode(organization_answer(row))  # type: ignore[arg-type]
+def _matches(call: Call, row: queries.OrganizationRow) -> bool:
+    content = msgspec.json.encode(organization_answer(row))
     return etags.holds(etags.wanted(call.request), content)
 
 

@@ -16,11 +16,13 @@ from stigmer.http import parsing
 from stigmer.http.authentication import SessionAuthentication
 from stigmer.http.examples import example_of
 from stigmer.http.naming import operation_id, parameters_in, tag_of
+from stigmer.http.pagination import DEFAULT_LIMIT, MAX_LIMIT
 from stigmer.http.problem_docs import Problem, codes_of, problem_responses
 from stigmer.http.schemas import Body
 from stigmer.http.views import Spec
 
 REFS = "#/components/schemas/{name}"
+LIMIT = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
 REQUEST_ID = {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}}
 ETAG = {"ETag": {"$ref": "#/components/headers/ETag"}}
 
@@ -168,7 +170,9 @@ def _parameters(route: Route, schemas: _Schemas) -> list[dict[str, Any]]:
     ]
     if spec.query is not None:
         properties, required = schemas.query(spec.query)
-        for name, schema in properties.items():
+        for name, given in properties.items():
+            # A page size is text to its struct, so that its fault reads the same everywhere.
+            schema = LIMIT if name == "limit" else given
             told = {"description": schema["description"]} if "description" in schema else {}
             found.append(
                 {"name": name, "in": "query", "required": name in required, "schema": schema} | told

@@ -64,7 +64,7 @@ class Door(APIView):
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """DRF's own, after a short cut for what nearly every client sends."""
-        if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", JSON):
+        if request.META.get("HTTP_ACCEPT", "") in ("", "*/*", JSON):
             return JSONRenderer(), JSON
         return super().perform_content_negotiation(request, force)
 

@@ -74,6 +74,13 @@ def test_filters_stay_when_the_page_turns(
     assert turn(following, "next") is None
 
 
+def test_filters_stay_when_another_is_applied(root: Client, open_item: Open) -> None:
+    kept = '<input type="hidden" name="state" value="waiting"'
+
+    assert kept in read(root, "?state=waiting&surface=telegram")
+    assert 'name="state"' not in read(root, "?surface=telegram")
+
+
 @pytest.mark.parametrize(
     "query", ["?after=x", "?after=W10", "?before=WyJ4IiwieSJd", "?external_key=%00", "?nothing=1"]
 )
@@ -116,6 +123,28 @@ def test_searches_by_id_external_key_and_part_of_a_title(root: Client, open_item
     for query in (door, "JIRA-1", "the door", "doo"):
         assert ids(read(root, f"?q={query}")) == [door], query
     assert ids(read(root, "?q=JIRA")) == []
+
+
+def test_owner_and_organization_narrow(root: Client, open_item: Open) -> None:
+    mine = open_item("Of alice")
+    theirs = open_item("Of bob", owner="bob")
+    open_item("Elsewhere", owner="mallory", tenant="globex")
+
+    assert ids(read(root, "?owner__name__exact=bob")) == [theirs]
+    assert ids(read(root, "?organization__slug__exact=acme")) == [theirs, mine]
+
+
+def test_members_narrow_by_principal(root: Client) -> None:
+    page = root.get("/console/organizations/membership/?principal__name__exact=vera")
+
+    content = page.content.decode()
+    assert "viewer" in content
+    assert "globex" not in content
+
+
+@pytest.mark.parametrize("query", ["owner__password__startswith=x", "owner__is_staff=1"])
+def test_nothing_else_of_a_relation_is_asked(root: Client, query: str) -> None:
+    assert root.get(f"{ITEMS}?{query}").status_code == 400
 
 
 def test_visibility_narrows(root: Client, open_item: Open) -> None:

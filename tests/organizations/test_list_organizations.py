@@ -111,7 +111,7 @@ def test_tells_what_a_slug_is_and_nothing_else(as_: As, slug: str, state: str) -
     assert (answer.status_code, answer.json()) == (200, {"slug": slug, "state": state})
 
 
-@pytest.mark.parametrize("slug", ["A", "Acme", "1a", "a_b", "a%00b", "x" * 64])
+@pytest.mark.parametrize("slug", ["A", "Acme", "1a", "a_b", "a%01b", "x" * 64])
 def test_an_ill_formed_slug_is_no_question(as_: As, slug: str) -> None:
     refused = as_("mallory").get(f"/organization-slugs/{slug}")
 

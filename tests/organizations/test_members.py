@@ -68,7 +68,7 @@ def test_refuses_a_wrong_role(as_: As, body: dict[str, object]) -> None:
     assert _roles() == before
 
 
-@pytest.mark.parametrize("name", ["nobody", "a%00b", "x" * 300])
+@pytest.mark.parametrize("name", ["nobody", "a%01b", "x" * 300])
 def test_an_unknown_principal_is_no_member(as_: As, name: str) -> None:
     alice, before = as_("alice"), _roles()
 

@@ -132,7 +132,7 @@ def test_an_invisible_organization_answers_as_none(doors: As, route: Route) -> N
     assert hidden.headers.keys() == nothing.headers.keys()
 
 
-@pytest.mark.parametrize("slug", ["nowhere", "UPPER", "a%00b", "x" * 300, "acme ", "é"])
+@pytest.mark.parametrize("slug", ["nowhere", "UPPER", "a%01b", "x" * 300, "acme ", "é"])
 def test_a_platform_admin_finds_no_organization_that_is_not_there(doors: As, slug: str) -> None:
     root = doors("root")
 

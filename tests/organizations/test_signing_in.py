@@ -70,6 +70,17 @@ def test_a_lock_out_ends_after_a_quarter_of_an_hour_whatever_was_tried(bob: date
         assert _sign_in(PASSWORD) is not None
 
 
+def test_the_quarter_of_an_hour_begins_with_the_fifth_failure(bob: datetime) -> None:
+    _fail(4)
+    with time_machine.travel(bob + timedelta(minutes=10), tick=False):
+        _fail(1)
+
+    with time_machine.travel(bob + timedelta(minutes=24), tick=False):
+        assert _sign_in(PASSWORD) is None
+    with time_machine.travel(bob + timedelta(minutes=25), tick=False):
+        assert _sign_in(PASSWORD) is not None
+
+
 def test_old_failures_do_not_count(bob: datetime) -> None:
     _fail(4)
 

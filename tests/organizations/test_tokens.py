@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from organizations import queries
@@ -127,7 +126,7 @@ def test_anothers_token_is_not_found_like_none(as_: As) -> None:
     answers = [
         as_(who).delete(f"/tokens/{id}")
         for who in ("alice", "root")
-        for id in (made["id"], nothing, "TOK", "tok_%00")
+        for id in (made["id"], nothing, "TOK", "tok_%01")
     ]
 
     assert {(a.status_code, a.json()["code"]) for a in answers} == {(404, "token_not_found")}
@@ -201,6 +200,25 @@ def test_uses_at_once_do_not_wait_for_each_other(cast: dict[str, Caller]) -> Non
     assert ApiToken.objects.get(principal="alice").last_used_at == moment
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_use_never_waits_for_the_row_of_its_token(cast: dict[str, Caller]) -> None:
+    secret, moment = make_token("alice"), now()
+
+    def hold_the_row() -> None:
+        with transaction.atomic():
+            list(ApiToken.objects.filter(principal="alice").locked())
+            connection.cursor().execute("SELECT pg_sleep(0.5)")
+
+    def use() -> Any:
+        connection.cursor().execute("SELECT pg_sleep(0.2)")
+        connection.cursor().execute("SET lock_timeout = '50ms'")
+        return queries.caller_by_token(secret, moment)
+
+    _, found = race(hold_the_row, use)
+
+    assert found == cast["alice"]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -239,65 +257,6 @@ def test_only_a_platform_admin_revokes_anothers(cast: dict[str, Caller]) -> None
 
     tokens.revoke_any_token(id=token.id, by=act("root"), now=now())
     assert ApiToken.objects.get(id=token.id).revoked_at is not None
-
-
-# A session ----------------------------------------------------------------------------------------
-
-
-def _signed_in(name: str, *, checked: bool = True) -> Client:
-    principals.set_password(
-        principal=name, password="correct horse battery", by=act(name), now=now()
-    )
-    client = Client(enforce_csrf_checks=checked)
-    assert client.login(username=name, password="correct horse battery")
-    return client
-
-
-def test_a_session_gives_a_first_token_and_opens_nothing_else(as_: As) -> None:
-    client = _signed_in("bob", checked=False)
-
-    made = client.post("/api/v1/tokens", {"name": "first"}, content_type="application/json")
-
-    assert made.status_code == 201
-    assert Api(made.json()["token"]).get("/whoami").json()["principal"] == "bob"
-    for path in ("/api/v1/tokens", "/api/v1/whoami", "/api/v1/organizations"):
-        assert client.get(path).status_code == 401
-    refused = client.post("/api/v1/organizations", {"name": "X"}, content_type="application/json")
-    assert refused.status_code == 401
-    assert client.delete(f"/api/v1/tokens/{made.json()['id']}").status_code == 401
-
-
-def test_a_session_without_csrf_token_gives_nothing(as_: As) -> None:
-    client = _signed_in("bob")
-
-    refused = client.post("/api/v1/tokens", {"name": "x"}, content_type="application/json")
-
-    assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
-    assert not ApiToken.objects.filter(principal="bob").exists()
-
-
-def test_a_session_with_csrf_token_gives_one(as_: As) -> None:
-    client = _signed_in("bob")
-    client.cookies["csrftoken"] = "a" * 32
-
-    made = client.post(
-        "/api/v1/tokens",
-        {"name": "x"},
-        content_type="application/json",
-        headers={"X-CSRFToken": "a" * 32},
-    )
-
-    assert made.status_code == 201
-
-
-def test_a_deactivated_persons_session_gives_nothing(as_: As) -> None:
-    client = _signed_in("bob", checked=False)
-    principals.deactivate(principal="bob", by=act("root"), now=now())
-
-    refused = client.post("/api/v1/tokens", {"name": "x"}, content_type="application/json")
-
-    assert refused.status_code == 401
-    assert not ApiToken.objects.filter(principal="bob").exists()
 
 
 def test_the_command_prints_only_the_token(cast: dict[str, Caller], capsys: Any) -> None:

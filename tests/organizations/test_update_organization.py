@@ -7,9 +7,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from organizations.models import Organization
-from tests.factories import Api, join, race
+from organizations.operations import organizations
+from stigmer.core.callers import Caller
+from stigmer.core.errors import PreconditionFailed
+from tests.factories import Api, act, join, now, race
 
 pytestmark = pytest.mark.django_db
 As = Callable[[str | None], Api]
@@ -126,3 +130,22 @@ def test_of_sixteen_changes_of_one_version_one_is_made(as_: As) -> None:
     assert sorted(answer.status_code for answer in answers) == [200] + [412] * 15
     won = next(answer.json()["name"] for answer in answers if answer.status_code == 200)
     assert _row()["name"] == won
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_expected_is_looked_at_under_the_lock(cast: dict[str, Caller]) -> None:
+    def slowly_the_same(row: Any) -> bool:
+        same = row.name == "Acme"
+        connection.cursor().execute("SELECT pg_sleep(0.2)")
+        return bool(same)
+
+    def change(n: int) -> str:
+        changed = organizations.update_organization(
+            slug="acme", name=f"N{n}", expected=slowly_the_same, by=act(), now=now()
+        )
+        return changed.name
+
+    results = race(*[partial(change, n) for n in range(4)])
+
+    assert [type(result) for result in results].count(PreconditionFailed) == 3
+    assert _row()["name"] in results

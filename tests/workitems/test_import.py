@@ -10,13 +10,12 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
-from pytest_django.live_server_helper import LiveServer
 
 from organizations.models import ApiToken, Principal
 from stigmer.core.secrets import find_secret, find_secret_in
 from tests.factories import make_principal
 from workitems.driving import lines, references
-from workitems.driving.principals import acting_as, kind_of
+from workitems.driving.principals import PrincipalsMissingError, acting_as, kind_of, need
 from workitems.driving.sending import ATTEMPTS, Sender, ServerAwayError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "a-day-of-work.jsonl"
@@ -56,14 +55,13 @@ def contents() -> dict[str, list[Any]]:
 # The example --------------------------------------------------------------------------------------
 
 
-@pytest.mark.django_db(transaction=True)
 def test_the_example_answers_as_it_says_and_twice_is_the_same_as_once(
-    live_server: LiveServer,
+    server: str,
 ) -> None:
-    first = run(EXAMPLE, live_server.url, "--create-principals")
+    first = run(EXAMPLE, server, "--create-principals")
     once = contents()
 
-    second = run(EXAMPLE, live_server.url)
+    second = run(EXAMPLE, server)
 
     assert "Created 25 principals" in first
     assert "490/490" in first
@@ -296,41 +294,39 @@ def test_the_prefix_of_a_name_tells_the_kind(name: str, kind: str) -> None:
     assert kind_of(name) == kind
 
 
-@pytest.mark.django_db(transaction=True)
-def test_names_principals_that_are_missing_and_creates_none(
-    live_server: LiveServer, tmp_path: Path
-) -> None:
+def test_names_principals_that_are_missing_and_creates_none(server: str, tmp_path: Path) -> None:
     make_principal("alice")
     file = written(tmp_path, GET_ME, {**GET_ME, "as": "service:desk"})
 
     with pytest.raises(CommandError, match=r"do not exist: service:desk\. .*--create-principals"):
-        run(file, live_server.url)
+        run(file, server)
 
     assert not Principal.objects.filter(name="service:desk").exists()
     assert not ApiToken.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)
-def test_creates_principals_of_the_right_kind_when_told(
-    live_server: LiveServer, tmp_path: Path
-) -> None:
-    names = ("dora", "service:desk", "surface:chat")
+@pytest.mark.django_db
+def test_creates_principals_of_the_right_kind_when_told() -> None:
+    names = ["dora", "service:desk", "surface:chat"]
 
-    run(written(tmp_path, *({**GET_ME, "as": name} for name in names)), live_server.url,
-        "--create-principals")  # fmt: skip
+    made = need(names, create=True)
 
-    made = dict(Principal.objects.filter(name__in=names).values_list("name", "kind"))
-    assert made == {"dora": "human", "service:desk": "service", "surface:chat": "surface"}
+    kinds = dict(Principal.objects.filter(name__in=names).values_list("name", "kind"))
+    assert made == names
+    assert kinds == {"dora": "human", "service:desk": "service", "surface:chat": "surface"}
     assert not Principal.objects.filter(name__in=names, is_superuser=True).exists()
+    assert need(names, create=True) == []
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_deactivated_principal_is_named(live_server: LiveServer, tmp_path: Path) -> None:
+@pytest.mark.django_db
+def test_a_deactivated_principal_is_named_and_nobody_is_created() -> None:
     make_principal("alice")
     Principal.objects.filter(name="alice").update(is_active=False)
 
-    with pytest.raises(CommandError, match="deactivated: alice"):
-        run(written(tmp_path, GET_ME), live_server.url, "--create-principals")
+    with pytest.raises(PrincipalsMissingError, match="deactivated: alice"):
+        need(["alice", "dora"], create=True)
+
+    assert not Principal.objects.filter(name="dora").exists()
 
 
 @pytest.mark.django_db
@@ -338,7 +334,7 @@ def test_tokens_are_short_lived_and_worthless_afterwards_whatever_happens() -> N
     make_principal("alice")
     make_principal("service:desk", "service")
 
-    secrets = {}
+    secrets: dict[str, str] = {}
 
     def interrupted() -> None:
         with acting_as(["alice", "service:desk"], "test") as found:
@@ -357,10 +353,7 @@ def test_tokens_are_short_lived_and_worthless_afterwards_whatever_happens() -> N
 # A run --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.django_db(transaction=True)
-def test_shows_what_was_not_as_expected_and_exits_with_1(
-    live_server: LiveServer, tmp_path: Path
-) -> None:
+def test_shows_what_was_not_as_expected_and_exits_with_1(server: str, tmp_path: Path) -> None:
     make_principal("alice")
     create = {"as": "alice", "method": "POST", "path": "/api/v1/organizations"}
     item = "/api/v1/organizations/{{made.id}}"
@@ -375,7 +368,7 @@ def test_shows_what_was_not_as_expected_and_exits_with_1(
     said = StringIO()
 
     with pytest.raises(CommandError, match="2 of 5 lines") as refused:
-        call_command("import_work_items", file, "--url", live_server.url, stdout=said)
+        call_command("import_work_items", file, "--url", server, stdout=said)
 
     told = said.getvalue()
     assert refused.value.returncode == 1

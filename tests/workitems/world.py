@@ -35,7 +35,7 @@ def nothing_written() -> Iterator[None]:
 def rows(sql: str, *params: Any) -> list[tuple[Any, ...]]:
     """What this query answers."""
     with connection.cursor() as cursor:
-        cursor.execute(sql, params)
+        cursor.execute(sql, params or None)
         return list(cursor.fetchall())
 
 

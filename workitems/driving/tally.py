@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 from django.urls import Resolver404, resolve
-from rich.console import Console
 from rich.table import Table
 
 from workitems.driving.sending import Sent
@@ -60,10 +56,3 @@ def route_of(path: str) -> str:
     except Resolver404:
         return "(no route)"
     return "/" + route.replace("<str:", "{").replace("<path:", "{").replace(">", "}")
-
-
-def console_for(options: Mapping[str, Any]) -> Console:
-    """A rich console on a command's output; a file or a pipe gets plain text."""
-    out = options.get("stdout") or sys.stdout
-    width = None if getattr(out, "isatty", lambda: False)() else 120
-    return Console(file=out, width=width, highlight=False, no_color=bool(options.get("no_color")))

@@ -69,6 +69,14 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
         return KeysetChangeList
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        # Django knows the exact filter of a relation only where it points at a primary key.
+        own = (entry[0] for entry in self.list_filter if isinstance(entry, tuple))
+        targets = ((name, self.opts.get_field(name).target_field.name) for name in own)
+        if lookup in {f"{name}__{target}__exact" for name, target in targets}:
+            return True
+        return bool(super().lookup_allowed(lookup, value, request))
+
     # What subclasses tell about one row -----------------------------------------------------------
 
     def heading(self, row: Any) -> str:

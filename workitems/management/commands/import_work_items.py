@@ -13,7 +13,7 @@ from stigmer.core.errors import Refusal
 from workitems.driving import lines, principals
 from workitems.driving.importing import Import, Surprise
 from workitems.driving.sending import Sender, ServerAwayError
-from workitems.driving.tally import console_for
+from workitems.driving.terminal import console_for, undisturbed
 
 
 class Command(BaseCommand):
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         console = console_for(options)
         try:
             found = lines.read(options["file"])
-            with Sender(options["url"]) as sender:
+            with undisturbed(), Sender(options["url"]) as sender:
                 sender.need_server()
                 run = _import(found, sender, console, create=options["create_principals"])
         except (lines.MalformedLineError, OSError) as fault:
