@@ -64,6 +64,13 @@ class Draft:
     spec: dict[str, Any]
     sealed: dict[str, str]
 
+    def says(self, document: Document, sealed: dict[str, str]) -> bool:
+        """Whether this document, with these sealed values, holds all of it already."""
+        return self.sealed == sealed and all(
+            getattr(self, name) == getattr(document, name)
+            for name in ("name", "visibility", "labels", "annotations", "tags", "spec")
+        )
+
 
 def as_json(document: Document) -> dict[str, Any]:
     """The whole document as JSON data; what snapshots, answers and `modify` see."""
