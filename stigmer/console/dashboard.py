@@ -34,6 +34,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         found = summaries.work(_reader(request.user), now)
         context |= {"work": found, "loads": _bars(found.loads), **_days(found.ended)}
         context |= {"oldest": _lines(found.oldest, now), "newest": _lines(found.newest, now)}
+        context |= {"active": f"{found.active:,}", "waiting": f"{found.waiting:,}"}
         context["rest"] = _rest(found)
     if request.user.has_perm("background.view_heartbeat"):
         context["heartbeats"] = _heartbeats(now)
@@ -54,7 +55,7 @@ def _counts(request: HttpRequest) -> list[dict[str, Any]]:
     if not mine:
         return []
     return [
-        {"title": title, "rows": rows, "exact": exact}
+        {"title": title, "rows": f"{rows:,}" if exact else f"{round(rows, -3):,}", "exact": exact}
         for title, (rows, exact) in summaries.sizes(mine).items()
     ]
 
@@ -64,9 +65,8 @@ def _bars(loads: list[Load]) -> list[dict[str, Any]]:
     return [
         {
             "organization": load.organization,
-            "active": load.active,
-            "waiting": load.waiting,
-            "open": load.open,
+            "active": f"{load.active:,}",
+            "waiting": f"{load.waiting:,}",
             "active_width": round(100 * load.active / most, 2),
             "waiting_width": round(100 * load.waiting / most, 2),
             "address": _list_of(load.organization),
@@ -80,11 +80,11 @@ def _list_of(organization: str) -> str:
     return f"{address}?organization__slug__exact={organization}"
 
 
-def _rest(found: Work) -> dict[str, int] | None:
+def _rest(found: Work) -> dict[str, Any] | None:
     rest = found.loads[ORGANIZATIONS_SHOWN:]
     if not rest:
         return None
-    return {"organizations": len(rest), "open": sum(load.open for load in rest)}
+    return {"organizations": len(rest), "open": f"{sum(load.open for load in rest):,}"}
 
 
 def _days(days: list[Day]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _days(days: list[Day]) -> dict[str, Any]:
         "days": [
             {
                 "day": day.day,
-                "ended": day.ended,
+                "ended": f"{day.ended:,}",
                 "x": 10 + 80 * number,
                 "middle": 40 + 80 * number,
                 "height": round(BAR * day.ended / most, 2),
@@ -102,7 +102,7 @@ def _days(days: list[Day]) -> dict[str, Any]:
             }
             for number, day in enumerate(days)
         ],
-        "ended_total": sum(day.ended for day in days),
+        "ended_total": f"{sum(day.ended for day in days):,}",
     }
 
 

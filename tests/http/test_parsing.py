@@ -193,6 +193,11 @@ def test_takes_a_body_of_exactly_the_limit() -> None:
     assert read(b'"' + b"x" * 98 + b'"') == "x" * 98
 
 
+def test_an_empty_body_is_not_json() -> None:
+    with pytest.raises(InvalidRequest, match="not valid JSON"):
+        read(b"", CONTENT_LENGTH="0", CONTENT_TYPE="application/json")
+
+
 class Unread(BytesIO):
     """A body that must not be read."""
 
