@@ -57,9 +57,14 @@ def walk(as_: As, query: dict[str, Any], between: Callable[[], None] = lambda: N
 def test_filters_hold_together_and_bounds_are_inclusive(as_: As) -> None:
     failed = [making.task("deploy", "FAILED", retry_count=2), making.task("build", "COMPLETED")]
     one = stored(
-        phase="EXECUTION_FAILED", ended_at=AT, started_at=AT,
-        completed_at=AT + timedelta(seconds=9), cost_micros=70, tasks=failed, labels={"team": "x", "env": "prod"},
-    )  # fmt: skip
+        phase="EXECUTION_FAILED",
+        ended_at=AT,
+        started_at=AT,
+        completed_at=AT + timedelta(seconds=9),
+        cost_micros=70,
+        tasks=failed,
+        labels={"team": "x", "env": "prod"},
+    )
     two = stored(started_at=AT + timedelta(hours=1), labels={"team": "x"})
     target = making.read(one)
 
