@@ -129,6 +129,11 @@ WORKITEM_RETENTION_DAYS = env.number("WORKITEM_RETENTION_DAYS", 365, 1, 36500)
 EXECUTION_EVENT_RETENTION_DAYS = env.number("EXECUTION_EVENT_RETENTION_DAYS", 90, 1, 36500)
 EXECUTION_RETENTION_DAYS = env.number("EXECUTION_RETENTION_DAYS", 365, 1, 36500)
 STIGMER_ENGINE = env.choice("STIGMER_ENGINE", "runner", ("runner", "temporal", "none"))
+TEMPORAL_ADDRESS = env.text("TEMPORAL_ADDRESS", "127.0.0.1:7233")
+TEMPORAL_NAMESPACE = env.text("TEMPORAL_NAMESPACE", "default")
+TEMPORAL_TASK_QUEUE = env.text("TEMPORAL_TASK_QUEUE", "stigmer")
+TEMPORAL_API_KEY = env.text("TEMPORAL_API_KEY")
+TEMPORAL_TLS = env.switch("TEMPORAL_TLS", "on" if TEMPORAL_API_KEY else "off")
 STIGMER_MAX_CLAIM_ATTEMPTS = env.number("STIGMER_MAX_CLAIM_ATTEMPTS", 5, 1, 1000)
 
 # The first sets what Django's Security, Common and XFrameOptions middleware would, for less; the
