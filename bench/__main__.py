@@ -1,4 +1,4 @@
-"""`python -m bench`: fill, api, scale, sweep, one_organization."""
+"""`python -m bench`: fill, api, executions, scale, sweep, one_organization."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def main() -> None:
     one = programs.add_parser("one_organization", help="creates into one beside eight")
     one.add_argument("--rounds", type=int, default=10)
     one.add_argument("--seconds", type=float, default=3)
+    executions = programs.add_parser("executions", help="executions beside bare psycopg")
+    executions.add_argument("--rows", type=int, default=100_000)
+    executions.add_argument("--seconds", type=float, default=3)
+    executions.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
+    executions.add_argument("--only", nargs="+", default=[], metavar="CALL")
     chosen = parser.parse_args()
     if chosen.program == "fill":
         _fill(chosen.items)
@@ -33,6 +38,8 @@ def main() -> None:
         _scale(chosen)
     elif chosen.program == "sweep":
         _sweep(chosen)
+    elif chosen.program == "executions":
+        _executions(chosen)
     elif chosen.program == "one_organization":
         _one_organization(chosen)
     else:
@@ -63,6 +70,14 @@ def _sweep(chosen: argparse.Namespace) -> None:
     from bench import sweep
 
     sweep.run(rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients)
+
+
+def _executions(chosen: argparse.Namespace) -> None:
+    from bench import executions
+
+    executions.run(
+        rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients, only=chosen.only
+    )
 
 
 def _one_organization(chosen: argparse.Namespace) -> None:
