@@ -3,7 +3,6 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --disable-pip-version-check --no-input
-PACKAGES := stigmer organizations workitems
 ARGS ?=
 
 .PHONY: help run test check format lint types imports migrations deploy-check openapi lock clean
@@ -55,19 +54,19 @@ LOCK := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --n
 
 lock: $(VENV)/dev.stamp
 	@$(LOCK) pyproject.toml -o requirements/base.txt
-	@$(LOCK) --extra dev pyproject.toml -o requirements/dev.txt
+	@$(LOCK) --extra dev --constraint requirements/base.txt pyproject.toml -o requirements/dev.txt
 
 $(VENV)/bin/python:
 	@sh scripts/make-venv $(VENV)
 
 $(VENV)/run.stamp: requirements/base.txt | $(VENV)/bin/python
 	@echo "Installing what stigmer needs into $(VENV) (once; a minute or two)"
-	@$(PIP) install --quiet --require-hashes -r requirements/base.txt
+	@$(PIP) install -qq --require-hashes -r requirements/base.txt
 	@touch $@
 
 $(VENV)/dev.stamp: requirements/dev.txt | $(VENV)/bin/python
 	@echo "Installing what the tests need into $(VENV)"
-	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@$(PIP) install -qq --require-hashes -r requirements/dev.txt
 	@touch $@ $(VENV)/run.stamp
 
 clean:

@@ -5,7 +5,7 @@ import os
 import sys
 
 # These look at no data.
-WITHOUT_DATABASE = {"help", "version", "--help", "-h", "--version", "check", "spectacular"}
+WITHOUT_DATABASE = {"--help", "--version", "-h", "check", "collectstatic", "help", "spectacular"}
 
 
 def main() -> None:

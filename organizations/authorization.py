@@ -10,15 +10,17 @@ from typing import Any, Protocol, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db.models import Model, Q, QuerySet
+from django.db.models import BooleanField, Model, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils.module_loading import import_string
 
 from organizations.states import Role
 from stigmer.core.callers import Caller
-from stigmer.core.errors import AuthorizationUnavailable, NotFound, PermissionDenied
+from stigmer.core.errors import AuthorizationUnavailable, PermissionDenied, Refusal
 
 log = structlog.get_logger("stigmer.authorization")
 Row = TypeVar("Row", bound=Model)
+Clause = tuple[str, list[Any]]
 
 
 class Verdict(Enum):
@@ -127,13 +129,21 @@ class MembershipScope:
     def restrict(self, queryset: QuerySet[Row], principal: Caller, kind: str) -> QuerySet[Row]:
         if principal.sees_all:
             return queryset
+        sql, params = self.clause(principal, kind, queryset.model._meta.db_table)
+        return queryset.filter(RawSQL(sql, params, BooleanField()))
+
+    def clause(self, principal: Caller, kind: str, table: str) -> Clause:
+        """The same as SQL over this table name or alias, for statements that are written out."""
+        if principal.sees_all:
+            return "true", []
         column = ORGANIZATION_COLUMN.get(kind, "organization")
-        mine = Q(**{f"{column}__in": sorted(principal.roles)})
+        mine: Clause = f"{table}.{column} = ANY(%s)", [sorted(principal.roles)]
         private = PRIVATE.get(kind)
-        if private is not None:
-            flag, value, holder = private
-            mine &= ~Q(**{flag: value}) | Q(**{holder: principal.name})
-        return queryset.filter(mine)
+        if private is None:
+            return mine
+        flag, value, holder = private
+        sql = f"{mine[0]} AND ({table}.{flag} <> %s OR {table}.{holder} = %s)"
+        return sql, [*mine[1], value, principal.name]
 
 
 # kind -> (column, value that means private, column of the principal who sees it); apps add theirs.
@@ -172,6 +182,18 @@ def restrict(queryset: QuerySet[Row], viewer: Caller, kind: str) -> QuerySet[Row
     return _scope(settings.STIGMER_LIST_READ_SCOPE).restrict(queryset, viewer, kind)
 
 
+def scope_clause(viewer: Caller, kind: str, model: type[Model], alias: str) -> Clause:
+    """The configured read scope as SQL over this alias of the model's table, with parameters."""
+    if viewer.internal or not settings.STIGMER_LIST_READ_SCOPE:
+        return "true", []
+    scope = _scope(settings.STIGMER_LIST_READ_SCOPE)
+    if isinstance(scope, MembershipScope):
+        return scope.clause(viewer, kind, alias)
+    found = scope.restrict(model._default_manager.all(), viewer, kind).order_by().values("pk")
+    sql, params = found.query.sql_with_params()
+    return f"{alias}.{model._meta.pk.column} IN ({sql})", list(params)
+
+
 def _decide(caller: Caller, permission: str, resource: Resource) -> Decision:
     if caller.internal:
         return ALLOW
@@ -195,7 +217,7 @@ def authorize(
     permission: str,
     resource: Resource,
     *,
-    missing: type[NotFound] | NotFound,
+    missing: type[Refusal] | Refusal,
     denied: str = "",
 ) -> None:
     """Let through what the configured authorizer allows; the in-process caller is not asked.

@@ -6,6 +6,7 @@ import unicodedata
 from django.conf import settings
 
 from stigmer.core.errors import InvalidRequest
+from stigmer.core.texts import check_name
 
 SLUG_MAX = 63
 SLUG_RULE = "^[a-z][a-z0-9-]{0,61}[a-z0-9]$"
@@ -29,6 +30,15 @@ RESERVED = frozenset(
 def is_slug(text: str) -> bool:
     """Whether the text has the form of a slug: 2 to 63 of `a-z0-9-`, a letter first."""
     return _SLUG.fullmatch(text) is not None
+
+
+def is_name(text: str) -> bool:
+    """Whether a principal can have this name; no other text need be looked for."""
+    try:
+        check_name(text, pointer="")
+    except InvalidRequest:
+        return False
+    return True
 
 
 def is_reserved(slug: str) -> bool:

@@ -16,6 +16,11 @@ from organizations.models import ApiToken, Membership, Organization, Organizatio
 from organizations.states import SlugState
 from stigmer.core.callers import Caller
 
+# What the API shows of: it does not import models.
+OrganizationRow = Organization
+MemberRow = Membership
+TokenRow = ApiToken
+
 TOUCH_AFTER = timedelta(minutes=1)
 TOKEN_PREFIX = "stigmer_"  # noqa: S105 the part that is no secret
 

@@ -1,6 +1,5 @@
 """How log records look: JSON lines in production, readable lines in development."""
 
-import logging
 from typing import Any
 
 import structlog
@@ -15,13 +14,6 @@ SHARED: list[structlog.typing.Processor] = [
 ]
 
 
-class WithCause(logging.Filter):
-    """Lets exceptions through; that a status was 404 or 503 stands in the request's own record."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return record.exc_info is not None
-
-
 def logging_config(*, json: bool, level: str) -> dict[str, Any]:
     """Django's LOGGING; structlog's own loggers and the standard library's end in one handler."""
     structlog.configure(
@@ -33,7 +25,6 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"with_cause": {"()": WithCause}},
         "formatters": {
             "lines": {
                 "()": structlog.stdlib.ProcessorFormatter,
@@ -42,15 +33,22 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
                     *_renderers(json),
                 ],
                 "foreign_pre_chain": SHARED,
-            }
+            },
+            "access": {"()": "stigmer.http.access.AccessFormatter", "json": json},
         },
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "formatter": "lines"},
+            "access": {"class": "logging.StreamHandler", "formatter": "access"},
+        },
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django": {"level": level},
-            "django.request": {"filters": ["with_cause"]},
+            # The access log has every status, `stigmer.refusals` every unforeseen cause.
+            "django.request": {"level": "CRITICAL"},
+            "stigmer.access": {"handlers": ["access"], "level": level, "propagate": False},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             "django.server": {"handlers": ["console"], "level": level, "propagate": False},
+            "httpx": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},

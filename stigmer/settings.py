@@ -68,7 +68,7 @@ _options["options"] = f"{_TIMEOUTS} {_options.get('options', '')}".strip()
 _options |= {"server_side_binding": True, "prepare_threshold": 5}
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "stigmer.core.postgresql",
         **_parts,
         "ATOMIC_REQUESTS": False,
         "CONN_MAX_AGE": None,
@@ -91,7 +91,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "rest_framework",
-    "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_celery_beat",
@@ -132,17 +131,19 @@ EXECUTION_RETENTION_DAYS = env.number("EXECUTION_RETENTION_DAYS", 365, 1, 36500)
 STIGMER_ENGINE = env.choice("STIGMER_ENGINE", "runner", ("runner", "temporal", "none"))
 STIGMER_MAX_CLAIM_ATTEMPTS = env.number("STIGMER_MAX_CLAIM_ATTEMPTS", 5, 1, 1000)
 
+# The first sets what Django's Security, Common and XFrameOptions middleware would, for less; the
+# last four are Django's own, on the addresses that know a session.
 MIDDLEWARE = [
+    "stigmer.http.middleware.RequestMiddleware",
     "stigmer.http.metrics.MetricsMiddleware",
-    "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "stigmer.http.middleware.PageSessions",
+    "stigmer.http.middleware.PageForgeries",
+    "stigmer.http.middleware.PageLogins",
+    "stigmer.http.middleware.PageMessages",
 ]
+STIGMER_SESSION_PATHS = ("/console", "/api/v1/tokens")
+CSRF_FAILURE_VIEW = "stigmer.http.pages.forged"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -183,8 +184,9 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SECURE_HSTS_SECONDS = 31536000 if STIGMER_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = False
-# W005 and W021 concern domains that are not ours; W008: the proxy that ends TLS redirects.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
+# W001 to W003 look for Django's middleware, where ours does the same (see MIDDLEWARE); W005 and
+# W021 concern domains that are not ours; W008: the proxy that ends TLS redirects.
+SILENCED_SYSTEM_CHECKS = [f"security.W{n}" for n in ("001", "002", "003", "005", "008", "021")]
 if env.switch("STIGMER_PROXY", "off"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in STIGMER_HOSTS]
@@ -235,26 +237,22 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "stigmer.http.openapi.DoorSchema",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "stigmer.http.problems.problem_response",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
+    "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "stigmer",
     "DESCRIPTION": "The system of record for work that people ask agents and automation to do.",
     "VERSION": STIGMER_VERSION,
     "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PUBLIC": True,
-    "SERVE_AUTHENTICATION": [],
-    "SERVE_PERMISSIONS": [],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
+    "DEFAULT_GENERATOR_CLASS": "stigmer.http.openapi.DoorGenerator",
 }
 
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 LOGGING = logging_config(json=PRODUCTION, level=env.text("STIGMER_LOG_LEVEL", "INFO").upper())
 

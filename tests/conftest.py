@@ -11,8 +11,9 @@ from stigmer import embedded
 from stigmer.core.callers import Caller
 
 
-def pytest_configure() -> None:
-    if settings.STIGMER_EMBEDDED:
+def pytest_configure(config: pytest.Config) -> None:
+    # pytest-xdist's workers end without a goodbye; the process that began them holds the server.
+    if settings.STIGMER_EMBEDDED and not hasattr(config, "workerinput"):
         embedded.hold(settings.STIGMER_HOME, careless=True)
 
 
@@ -37,3 +38,12 @@ def as_(cast: dict[str, Caller]) -> Callable[[str | None], Any]:
     from tests import factories
 
     return factories.Doors()
+
+
+@pytest.fixture
+def server(transactional_db: None) -> Iterator[str]:
+    """The address of a web process of its own on the test's database."""
+    from tests import served
+
+    with served.web_process() as address:
+        yield address

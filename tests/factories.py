@@ -16,6 +16,9 @@ from django.utils import timezone
 from organizations import queries
 from organizations.operations import members, organizations, principals, tokens
 from stigmer.core.callers import Act, Caller, system_act
+from workitems.operations import Run, attach_execution, create_work_item, transition
+from workitems.queries import ExecutionRow, ItemRow, find
+from workitems.states import Engine, Phase, Visibility
 
 PEOPLE = {
     "alice": "human", "bob": "human", "vera": "human", "mallory": "human", "root": "human",
@@ -171,3 +174,74 @@ def race(*runners: Callable[[], Any]) -> list[Any]:
         thread.join(timeout=60)
     assert not any(thread.is_alive() for thread in threads), "a runner hangs"
     return results
+
+
+# Work items ---------------------------------------------------------------------------------------
+
+
+def open_item(title: str = "Fix the door", *, owner: str = "alice", **more: Any) -> ItemRow:
+    """An active item; `more` is tenant, external_key, visibility, key, surface, at."""
+    made = create_work_item(
+        tenant=more.get("tenant", "acme"),
+        title=title,
+        external_key=more.get("external_key", ""),
+        visibility=Visibility(more.get("visibility", "tenant")),
+        by=act(owner, key=more.get("key"), surface=more.get("surface", "api")),
+        now=more.get("at") or now(),
+        facts={"title": title},
+    )
+    assert made.created
+    return made.view.item
+
+
+def moved_item(item: ItemRow, action: str, *, by: str = "", **more: Any) -> ItemRow:
+    """The item after this transition."""
+    return transition(
+        item=item.id,
+        action=action,
+        expected_state_version=item.state_version,
+        by=act(by or item.owner),
+        now=more.pop("at", None) or now(),
+        facts={},
+        **more,
+    ).view.item
+
+
+def waiting_item(title: str = "Fix the door", *, reason: str = "input", **more: Any) -> ItemRow:
+    """An item that waits."""
+    return moved_item(open_item(title, **more), "wait", waiting_reason=reason)
+
+
+def ended_item(title: str = "Fix the door", *, action: str = "complete", **more: Any) -> ItemRow:
+    """A terminal item; a superseded one has a successor of its own."""
+    item = open_item(title, **more)
+    if action != "supersede":
+        return moved_item(item, action)
+    successor = open_item("Its successor", tenant=item.organization, owner=item.owner)
+    return moved_item(item, action, superseded_by=successor.id)
+
+
+def run_of(item: ItemRow, ref: str = "run-1", phase: str = "Running") -> ExecutionRow:
+    """An execution of the item in this phase."""
+    return attach_execution(
+        item=item.id,
+        run=Run(Engine.TEMPORAL, ref),
+        phase=Phase(phase),
+        by=act(item.owner),
+        now=now(),
+        facts={},
+    ).execution
+
+
+def running_item(title: str = "Fix the door", **more: Any) -> ItemRow:
+    """An active item whose first execution runs."""
+    item = open_item(title, **more)
+    run_of(item)
+    return item
+
+
+def found_item(item: str) -> ItemRow:
+    """The item as it is now, whoever asks."""
+    row = find(item)
+    assert row is not None
+    return row

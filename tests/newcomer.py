@@ -15,7 +15,7 @@ from pathlib import Path
 
 READY_SECONDS = 240
 STOP_SECONDS = 10
-TOKEN = re.compile(r"token +(stigmer_\w+)")
+TOKEN = re.compile(r"token +(stigmer_\S+)")
 FOREIGN = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY", "VIRTUAL_ENV")
 
 
@@ -34,6 +34,7 @@ class Product:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
 
     def __enter__(self) -> "Product":
@@ -74,7 +75,11 @@ class Product:
         family = descendants(self.process.pid)
         assert len(family) >= 3, f"web, worker and beat, not {family}"
         began = time.monotonic()
-        self.process.send_signal(number)
+        if number == signal.SIGINT:
+            # As a terminal does: make passes on SIGTERM, but leaves Ctrl-C to the terminal.
+            os.killpg(self.process.pid, number)
+        else:
+            self.process.send_signal(number)
         status = self.process.wait(timeout=STOP_SECONDS + 5)
         while any(map(alive, family)) and time.monotonic() - began < STOP_SECONDS:
             time.sleep(0.1)

@@ -1,5 +1,8 @@
 """What must be true of every work item, as queries that answer the ids of which it is not."""
 
+# Only names of states and tables are put into these queries.
+# ruff: noqa: S608
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -25,7 +28,7 @@ class Broken(NamedTuple):
     """An invariant that does not hold: how many rows break it, and the first of their ids."""
 
     name: str
-    count: int
+    many: int
     ids: list[str]
 
 
@@ -188,14 +191,11 @@ _OF_EXECUTIONS = (
             SELECT work_item, id, 'execution_id' AS named FROM workitems_workitemexecution
             UNION ALL SELECT work_item, id::text, 'intent_id' FROM workitems_workitemintent
         ) made LEFT JOIN (
-            SELECT work_item, kind,
-                CASE WHEN kind = 'intent_appended' THEN 'intent_id' ELSE 'execution_id' END AS named,
-                detail ->> CASE WHEN kind = 'intent_appended'
-                    THEN 'intent_id' ELSE 'execution_id' END AS id
+            SELECT work_item, kind, 'intent_id' AS named, detail ->> 'intent_id' AS id
+            FROM workitems_workitemevent WHERE kind = 'intent_appended'
+            UNION ALL SELECT work_item, kind, 'execution_id', detail ->> 'execution_id'
             FROM workitems_workitemevent
-            WHERE kind IN (
-                'intent_appended', 'resumed', 'execution_attached', 'execution_request_fulfilled'
-            )
+            WHERE kind IN ('resumed', 'execution_attached', 'execution_request_fulfilled')
         ) told USING (work_item, named, id)
         WHERE told.kind IS NULL
         """,

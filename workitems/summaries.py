@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Any
 
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, TextField, Value
 from django.db.models.functions import TruncDate
+from psycopg import sql
 
 from stigmer.core.callers import Caller
 from workitems.models import WorkItem
@@ -89,7 +89,13 @@ def _loads(seen: QuerySet[WorkItem]) -> list[Load]:
 def _edges(seen: QuerySet[WorkItem]) -> tuple[list[WorkItem], list[WorkItem]]:
     waiting = seen.filter(state=WorkItemState.WAITING).order_by("updated_at", "id")[:SHOWN]
     changed = seen.order_by("-updated_at", "-id")[:SHOWN]
-    return list(waiting), list(changed)
+    both = [
+        part.annotate(edge=Value(name, output_field=TextField()))
+        for name, part in (("oldest", waiting), ("newest", changed))
+    ]
+    rows = sorted(both[0].union(both[1], all=True), key=lambda row: (row.updated_at, row.id))
+    oldest: list[WorkItem] = [row for row in rows if row.edge == "oldest"]
+    return oldest, [row for row in reversed(rows) if row.edge == "newest"]
 
 
 def _ended(seen: QuerySet[WorkItem], now: datetime) -> list[Day]:
@@ -104,19 +110,23 @@ def _ended(seen: QuerySet[WorkItem], now: datetime) -> list[Day]:
     return [Day(day, counted.get(day, 0)) for day in days]
 
 
+_SIZE = """
+SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = {name}::regclass)
+FROM (SELECT 1 FROM {table} LIMIT {most}) AS counted
+"""
+
+
 def sizes(tables: dict[str, str]) -> dict[str, tuple[int, bool]]:
     """How many rows each table has, and whether that is exact: estimated beyond 10,000 rows."""
-    columns = ", ".join(
-        f"(SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {EXACT_UP_TO + 1}) AS counted), "
-        f"(SELECT reltuples::bigint FROM pg_class WHERE oid = '{table}'::regclass)"
+    most = sql.Literal(EXACT_UP_TO + 1)
+    parts = [
+        sql.SQL(_SIZE).format(name=sql.Literal(table), table=sql.Identifier(table), most=most)
         for table in tables.values()
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {columns}")  # noqa: S608 - the names are ours
-        row: Any = cursor.fetchone()
+    ]
     found = {}
-    for number, name in enumerate(tables):
-        counted, estimated = row[2 * number], row[2 * number + 1]
-        exact = counted <= EXACT_UP_TO
-        found[name] = (counted if exact else max(counted, estimated), exact)
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL(" UNION ALL ").join(parts))
+        for name, (counted, estimated) in zip(tables, cursor.fetchall(), strict=True):
+            exact = counted <= EXACT_UP_TO
+            found[name] = (counted if exact else max(counted, estimated), exact)
     return found

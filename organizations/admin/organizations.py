@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import display
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from unfold.decorators import display
 
 from organizations.models import Membership, Organization, OrganizationSlug
 from organizations.states import Role, SlugState
@@ -20,6 +20,7 @@ from stigmer.console.base import (
     badge,
     code,
     linked,
+    minute,
     moment,
     prose,
 )
@@ -47,17 +48,25 @@ class OrganizationAdmin(ReadOnlyAdmin):
     """Live organizations, newest first."""
 
     keyset = ("-created_at", "-pk")
-    list_display = ("slug_id", "name", "created")
+    list_display = ("short", "title", "created")
     export_columns = ("pk", "name", "description", "created_at", "updated_at")
     search_fields = ("slug__slug__startswith",)
     search_help_text = "Beginning of a slug"
 
-    @display(description="Created")
+    @display(description="Slug")
+    def short(self, row: Organization) -> str:
+        return str(row.pk)
+
+    @display(description="Name")
+    def title(self, row: Organization) -> object:
+        return prose(row.name)
+
+    @display(description="Created (UTC)")
     def created(self, row: Organization) -> object:
-        return moment(row.created_at)
+        return minute(row.created_at)
 
     def heading(self, row: Organization) -> str:
-        return row.name
+        return str(row.name)
 
     def facts(self, request: HttpRequest, row: Organization) -> list[tuple[str, object]]:
         return [
@@ -114,13 +123,13 @@ class OrganizationSlugAdmin(ReadOnlyAdmin):
     def state(self, row: OrganizationSlug) -> object:
         return badge(SlugState.HELD if row.retired_at is None else SlugState.RETIRED)
 
-    @display(description="Claimed")
+    @display(description="Claimed (UTC)")
     def claimed(self, row: OrganizationSlug) -> object:
-        return moment(row.claimed_at)
+        return minute(row.claimed_at)
 
-    @display(description="Retired")
+    @display(description="Retired (UTC)")
     def retired(self, row: OrganizationSlug) -> object:
-        return moment(row.retired_at)
+        return minute(row.retired_at)
 
     def facts(self, request: HttpRequest, row: OrganizationSlug) -> list[tuple[str, object]]:
         live = Organization.objects.filter(pk=row.pk).exists()
@@ -128,8 +137,8 @@ class OrganizationSlugAdmin(ReadOnlyAdmin):
         return [
             ("Slug", code(row.pk)),
             ("State", self.state(row)),
-            ("Claimed", self.claimed(row)),
-            ("Retired", self.retired(row)),
+            ("Claimed", moment(row.claimed_at)),
+            ("Retired", moment(row.retired_at)),
             ("Live organization", page),
         ]
 
@@ -150,7 +159,7 @@ class MembershipAdmin(ReadOnlyAdmin):
     """Who has which role where."""
 
     keyset = ("organization_id", "principal_id")
-    list_display = ("organization_id", "principal_id", "role_badge", "since")
+    list_display = ("organization_slug", "principal_name", "role_badge", "since")
     list_filter = (
         ("organization", OneOfManyFilter),
         ("principal", OneOfManyFilter),
@@ -158,13 +167,21 @@ class MembershipAdmin(ReadOnlyAdmin):
     )
     export_columns = ("organization_id", "principal_id", "role", "created_at")
 
+    @display(description="Organization")
+    def organization_slug(self, row: Membership) -> object:
+        return row.organization_id
+
+    @display(description="Principal")
+    def principal_name(self, row: Membership) -> object:
+        return row.principal_id
+
     @display(description="Role")
     def role_badge(self, row: Membership) -> object:
         return badge(row.role)
 
-    @display(description="Since")
+    @display(description="Since (UTC)")
     def since(self, row: Membership) -> object:
-        return moment(row.created_at)
+        return minute(row.created_at)
 
     def heading(self, row: Membership) -> str:
         return f"{row.principal_id} in {row.organization_id}"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import display
 from django.core.exceptions import PermissionDenied as Forbidden
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from django.utils import timezone
-from unfold.decorators import display
+from django.utils.html import format_html
 
+from organizations.admin.access import access_view
 from organizations.admin.organizations import SHOWN, organization_page, principal_link, shown_of
 from organizations.models import ApiToken, Membership, Principal
 from organizations.operations.principals import activate, deactivate
@@ -28,6 +31,7 @@ from stigmer.console.base import (
     badge,
     code,
     linked,
+    minute,
     moment,
     prose,
 )
@@ -112,7 +116,12 @@ class PrincipalAdmin(ActionAdmin):
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(self.named_view)
         named = path("named/<path:name>", view, name="organizations_principal_named")
-        return [named, *super().get_urls()]
+        access = path(
+            "access/<str:key>/",
+            self.admin_site.admin_view(partial(access_view, self)),
+            name="organizations_principal_access",
+        )
+        return [named, access, *super().get_urls()]
 
     def named_view(self, request: HttpRequest, name: str) -> HttpResponse:
         """The page of the principal with this name."""
@@ -135,12 +144,12 @@ class PrincipalAdmin(ActionAdmin):
             return badge("platform admin", "admin")
         return badge("staff") if row.is_staff else "–"
 
-    @display(description="Created")
+    @display(description="Created (UTC)")
     def created(self, row: Principal) -> object:
-        return moment(row.created_at)
+        return minute(row.created_at)
 
     def heading(self, row: Principal) -> str:
-        return row.name
+        return str(row.name)
 
     def facts(self, request: HttpRequest, row: Principal) -> list[tuple[str, object]]:
         return [
@@ -148,12 +157,18 @@ class PrincipalAdmin(ActionAdmin):
             ("Id", code(row.pk)),
             ("Kind", self.kind_badge(row)),
             ("Active", self.active(row)),
-            ("Console", self.admin(row)),
+            ("Console", self._access(request, row)),
             ("Display name", prose(row.display_name or "–")),
             ("Email", prose(row.email or "–")),
             ("Created", moment(row.created_at)),
             ("Last sign-in", moment(row.last_login)),
         ]
+
+    def _access(self, request: HttpRequest, row: Principal) -> object:
+        if row.kind != PrincipalKind.HUMAN or not getattr(request.user, "is_superuser", False):
+            return self.admin(row)
+        change = linked(self.address("access", row.pk), "change access")
+        return format_html("{} {}", self.admin(row), change)
 
     def tables(self, request: HttpRequest, row: Principal) -> list[Table]:
         shown = []
@@ -218,7 +233,7 @@ class ApiTokenAdmin(ActionAdmin):
     """Tokens by the beginning of their digest; the secret is nowhere."""
 
     keyset = ("-id",)
-    list_display = ("id", "principal_id", "token_name", "digest", "state", "expires", "last_used")
+    list_display = ("id", "of", "token_name", "digest_start", "state", "expires", "last_used")
     list_filter = (("principal", OneOfManyFilter),)
     export_columns = ("id", "principal_id", "name", "created_at", "expires_at", "revoked_at")
     row_actions = (
@@ -233,25 +248,29 @@ class ApiTokenAdmin(ActionAdmin):
         ),
     )
 
+    @display(description="Principal")
+    def of(self, row: ApiToken) -> object:
+        return row.principal_id
+
     @display(description="Name")
     def token_name(self, row: ApiToken) -> object:
         return prose(row.name)
 
     @display(description="Digest")
-    def digest(self, row: ApiToken) -> object:
+    def digest_start(self, row: ApiToken) -> object:
         return digest(row)
 
     @display(description="State")
     def state(self, row: ApiToken) -> object:
         return state(row)
 
-    @display(description="Expires")
+    @display(description="Expires (UTC)")
     def expires(self, row: ApiToken) -> object:
-        return moment(row.expires_at)
+        return minute(row.expires_at)
 
-    @display(description="Last used")
+    @display(description="Last used (UTC)")
     def last_used(self, row: ApiToken) -> object:
-        return moment(row.last_used_at)
+        return minute(row.last_used_at)
 
     def heading(self, row: ApiToken) -> str:
         return f"{row.name} of {row.principal_id}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
+from organizations.queries import MemberRow, OrganizationRow, TokenRow
 from stigmer.core.callers import Caller
 from stigmer.http.fields import UNSET, Instant, Name, UnsetType, line, stamp, stamp_or_none, text
 from stigmer.http.schemas import Answer, Body, Page, Query
-
-if TYPE_CHECKING:
-    from organizations.models import ApiToken, Membership, Organization
 
 RoleName = Literal["owner", "admin", "member", "viewer"]
 
@@ -87,7 +85,7 @@ class TokenPage(Page, kw_only=True):
     items: list[TokenAnswer]
 
 
-def token_answer(token: ApiToken) -> TokenAnswer:
+def token_answer(token: TokenRow) -> TokenAnswer:
     return TokenAnswer(
         id=token.id,
         name=token.name,
@@ -96,7 +94,7 @@ def token_answer(token: ApiToken) -> TokenAnswer:
     )
 
 
-def new_token_answer(token: ApiToken, secret: str) -> NewTokenAnswer:
+def new_token_answer(token: TokenRow, secret: str) -> NewTokenAnswer:
     return NewTokenAnswer(
         id=token.id,
         name=token.name,
@@ -148,7 +146,7 @@ class SlugAnswer(Answer, kw_only=True):
     state: Literal["available", "held", "retired", "reserved"]
 
 
-def organization_answer(organization: Organization) -> OrganizationAnswer:
+def organization_answer(organization: OrganizationRow) -> OrganizationAnswer:
     return OrganizationAnswer(
         id=organization.slug_id,
         slug=organization.slug_id,
@@ -181,5 +179,5 @@ class MemberPage(Page, kw_only=True):
     items: list[MemberAnswer]
 
 
-def member_answer(membership: Membership) -> MemberAnswer:
+def member_answer(membership: MemberRow) -> MemberAnswer:
     return MemberAnswer(principal=membership.principal_id, role=membership.role)  # type: ignore[arg-type]

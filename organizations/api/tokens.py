@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.views import APIView
 
 from organizations import queries
 from organizations.api.paging import page
@@ -23,7 +22,7 @@ from organizations.operations import tokens as operations
 from stigmer.core.errors import PermissionDenied
 from stigmer.http.authentication import SessionAuthentication, TokenAuthentication
 from stigmer.http.pagination import TimeAndId
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 
 TOKEN = {
     "id": "tok_01jjwz3k8nf2m9v4c7x6t5q0ra",
@@ -33,7 +32,7 @@ TOKEN = {
 }
 
 
-class Whoami(APIView):
+class Whoami(Door):
     """`/whoami`"""
 
     @door(
@@ -53,7 +52,7 @@ class Whoami(APIView):
         return reply(whoami_answer(call.caller))
 
 
-class Tokens(APIView):
+class Tokens(Door):
     """`/tokens`"""
 
     def get_authenticators(self) -> list[BaseAuthentication]:
@@ -99,7 +98,7 @@ class Tokens(APIView):
         return reply(new_token_answer(token, secret), 201, Cache_Control="no-store")
 
 
-class Token(APIView):
+class Token(Door):
     """`/tokens/{id}`"""
 
     @door(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 from django.http import HttpResponse
-from rest_framework.views import APIView
 
 from organizations import queries
 from organizations.api import gates
@@ -35,7 +34,7 @@ from stigmer.core.errors import AlreadyExists, PermissionDenied, PreconditionFai
 from stigmer.http import etags
 from stigmer.http.fields import UNSET
 from stigmer.http.pagination import TimeAndId
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 
 ACME = {
     "id": "acme",
@@ -48,7 +47,7 @@ ACME = {
 BOB = {"principal": "bob", "role": "member"}
 
 
-class Organizations(APIView):
+class Organizations(Door):
     """`/organizations`"""
 
     @door(
@@ -89,7 +88,7 @@ class Organizations(APIView):
         return reply(organization_answer(made), 201)
 
 
-class Organization(APIView):
+class Organization(Door):
     """`/organizations/{slug}`"""
 
     @door(
@@ -152,12 +151,12 @@ def _description(call: Call) -> str | None:
     return None if call.body.description is UNSET else call.body.description
 
 
-def _matches(call: Call, row: object) -> bool:
-    content = msgspec.json.encode(organization_answer(row))  # type: ignore[arg-type]
+def _matches(call: Call, row: queries.OrganizationRow) -> bool:
+    content = msgspec.json.encode(organization_answer(row))
     return etags.holds(etags.wanted(call.request), content)
 
 
-class Members(APIView):
+class Members(Door):
     """`/organizations/{slug}/members`"""
 
     @door(
@@ -181,7 +180,7 @@ class Members(APIView):
         )
 
 
-class Member(APIView):
+class Member(Door):
     """`/organizations/{slug}/members/{name}`"""
 
     @door(
@@ -215,7 +214,7 @@ class Member(APIView):
         return reply(None, 204)
 
 
-class SlugState(APIView):
+class SlugState(Door):
     """`/organization-slugs/{slug}`"""
 
     @door(

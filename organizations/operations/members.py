@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
+from organizations import naming
 from organizations.authorization import Permission, Resource, authorize
 from organizations.errors import LastOwner, MemberNotFound, OrganizationNotFound
 from organizations.models import Membership, Organization, Principal
@@ -76,6 +77,8 @@ def _hold_members(organization: str) -> None:
 
 
 def _check_principal(name: str) -> None:
+    if not naming.is_name(name):
+        raise MemberNotFound
     kind = Principal.objects.filter(name=name).values_list("kind", flat=True).first()
     if kind is None:
         raise MemberNotFound
@@ -84,6 +87,8 @@ def _check_principal(name: str) -> None:
 
 
 def _member(organization: str, principal: str) -> Membership | None:
+    if not naming.is_name(principal):
+        return None
     return Membership.objects.filter(organization=organization, principal=principal).first()
 
 

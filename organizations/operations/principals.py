@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.contrib.auth.password_validation import validate_password
@@ -15,7 +16,7 @@ from organizations.states import PrincipalKind
 from stigmer.core import texts
 from stigmer.core.callers import SYSTEM, Act
 from stigmer.core.constraints import refusing
-from stigmer.core.errors import AlreadyExists, InvalidRequest
+from stigmer.core.errors import AlreadyExists, InvalidRequest, PermissionDenied
 
 
 def _taken() -> AlreadyExists:
@@ -129,6 +130,27 @@ def make_admin(*, principal: str, by: Act, now: datetime) -> None:
     found.is_staff = found.kind == PrincipalKind.HUMAN
     found.save(update_fields=["is_superuser", "is_staff"])
     audit.record("principal_made_admin", by=by, principal=principal)
+
+
+@transaction.atomic
+def set_console_access(
+    *, principal: str, staff: bool, groups: Collection[int], by: Act, now: datetime
+) -> None:
+    """Let a human into the console with the permissions of these groups, or keep it out.
+
+    Raises PermissionDenied unless a platform admin asks, PrincipalNotFound, InvalidRequest for who
+    is no human and for keeping a platform admin out.
+    """
+    if not by.caller.sees_all:
+        raise PermissionDenied("only a platform admin gives access to the console")
+    found = _locked(principal)
+    _check_kind(found.kind, admin=False, person=True)
+    if found.is_superuser and not staff:
+        raise InvalidRequest("a platform admin has the console", pointer="/staff", fault="admin")
+    found.is_staff = staff
+    found.save(update_fields=["is_staff"])
+    found.groups.set(groups)
+    audit.record("console_access_set", by=by, principal=principal)
 
 
 @transaction.atomic

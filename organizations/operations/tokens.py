@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db import transaction
 
@@ -44,7 +44,7 @@ def create_token(
         name=name,
         digest=digest_of(secret),
         created_at=now,
-        expires_at=expires_at,
+        expires_at=expires_at and expires_at.astimezone(UTC),
     )
     audit.record("token_created", by=by, principal=principal, token=token.id)
     return token, secret

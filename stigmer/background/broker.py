@@ -39,7 +39,9 @@ class Channel(filesystem.Channel):
 class Transport(filesystem.Transport):
     Channel = Channel
 
-    def drain_events(self, connection: Any, **options: Any) -> None:
+    def drain_events(  # type: ignore[override]
+        self, connection: Any, **options: Any
+    ) -> None:
         """A worker looks up between two of these whether it shall stop; it asks for 2 seconds."""
         asked = options.get("timeout") or LOOK_UP
         super().drain_events(connection, **options | {"timeout": min(asked, LOOK_UP)})

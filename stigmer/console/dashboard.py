@@ -12,11 +12,12 @@ from django.utils import timezone
 from stigmer.background.models import BackgroundProcess
 from stigmer.background.queries import last_heartbeats
 from stigmer.console.ages import age
-from stigmer.console.base.reading import viewer_of
+from stigmer.core.callers import Caller
 from workitems import summaries
 from workitems.summaries import Day, Load, Work
 
 ORGANIZATIONS_SHOWN = 10
+BAR, BASE = 190, 220  # heights in the picture of days: of the highest bar, of the ground
 LATE = timedelta(minutes=1)
 TABLES = {
     "organizations.view_organization": ("Organizations", "organizations_organization"),
@@ -30,13 +31,18 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     now = timezone.now()
     context["counts"] = _counts(request)
     if request.user.has_perm("workitems.view_workitem"):
-        found = summaries.work(viewer_of(request), now)
+        found = summaries.work(_reader(request.user), now)
         context |= {"work": found, "loads": _bars(found.loads), **_days(found.ended)}
         context |= {"oldest": _lines(found.oldest, now), "newest": _lines(found.newest, now)}
         context["rest"] = _rest(found)
     if request.user.has_perm("background.view_heartbeat"):
         context["heartbeats"] = _heartbeats(now)
     return context
+
+
+def _reader(user: Any) -> Caller:
+    # What the summaries look at; memberships are not.
+    return Caller(user.pk, user.name, user.kind, platform_admin=user.is_superuser)
 
 
 def _counts(request: HttpRequest) -> list[dict[str, Any]]:
@@ -90,9 +96,9 @@ def _days(days: list[Day]) -> dict[str, Any]:
                 "ended": day.ended,
                 "x": 10 + 80 * number,
                 "middle": 40 + 80 * number,
-                "height": round(100 * day.ended / most, 2),
-                "top": round(130 - 100 * day.ended / most, 2),
-                "label": round(124 - 100 * day.ended / most, 2),
+                "height": round(BAR * day.ended / most, 2),
+                "top": round(BASE - BAR * day.ended / most, 2),
+                "label": round(BASE - 6 - BAR * day.ended / most, 2),
             }
             for number, day in enumerate(days)
         ],

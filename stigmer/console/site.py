@@ -4,10 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from unfold.sites import UnfoldAdminSite
 
 from stigmer.console.passwords import OwnPasswordChange
 from stigmer.console.policy import CONTENT_SECURITY_POLICY
+
+# mode of the theme, its icon, its name
+MODES = (
+    ("light", "light_mode", "Light"),
+    ("dark", "dark_mode", "Dark"),
+    ("auto", "computer", "System"),
+)
 
 
 class ConsoleSite(UnfoldAdminSite):  # type: ignore[misc]
@@ -21,10 +29,13 @@ class ConsoleSite(UnfoldAdminSite):  # type: ignore[misc]
     def get_urls(self) -> list[Any]:
         return [_with_policy(pattern) for pattern in super().get_urls()]
 
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        return {**super().each_context(request), "console_modes": MODES}
+
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        request.current_app = self.name  # type: ignore[attr-defined]
+    ) -> HttpResponseBase:
+        request.current_app = self.name
         return OwnPasswordChange.as_view(
             extra_context={**self.each_context(request), **(extra_context or {})}
         )(request)

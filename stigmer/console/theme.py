@@ -65,6 +65,7 @@ NAVIGATION: list[dict[str, Any]] = [
         "title": "Background",
         "items": [
             _page("Heartbeats", "ecg_heart", "background", "heartbeat"),
+            _page("Sweeps", "mop", "background", "sweeprun"),
             _page("Periodic tasks", "schedule", "django_celery_beat", "periodictask"),
             _page("Intervals", "timer", "django_celery_beat", "intervalschedule"),
             _page("Times of day", "calendar_clock", "django_celery_beat", "crontabschedule"),

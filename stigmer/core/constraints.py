@@ -13,7 +13,8 @@ from django.db.models import Q
 
 from stigmer.core.errors import Refusal
 
-PURGING = "current_setting('stigmer.purge', true) = 'on'"
+# Null where no transaction of the session has set it: a rule that negates it would let all pass.
+PURGING = "current_setting('stigmer.purge', true) IS NOT DISTINCT FROM 'on'"
 # A cascade reaches a table through the parent's own trigger, so the depth here is at least 2.
 CASCADE_OR_PURGE = f"(pg_trigger_depth() > 1 OR {PURGING})"
 

@@ -58,3 +58,11 @@ def contains(column: str, needle: str) -> Q:
     expression: Combinable = F(column)
     grams = _Matches(Grams(expression), Cast(Value(_query(folded)), _GramQuery()))
     return Q(grams) & Q(**{f"{column}__contains": folded})
+
+
+def clause(column: str, needle: str) -> tuple[str, list[str]]:
+    """As `contains`, as SQL over this column expression with its parameters."""
+    folded = fold(needle)
+    literal = folded.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    sql = f"(stigmer_grams({column}) @@ %s::tsquery AND {column} LIKE %s)"
+    return sql, [_query(folded), f"%{literal}%"]

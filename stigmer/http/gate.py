@@ -7,6 +7,7 @@ from django.http import HttpResponse
 
 from stigmer.core.errors import InvalidRequest, Refusal
 from stigmer.core.ids import new_id
+from stigmer.http.headers import harden
 from stigmer.http.problems import problem
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -49,11 +50,7 @@ def answer_to(refusal: Refusal) -> HttpResponse:
     """The whole response, with the headers that every response of the application has."""
     request_id = new_id("req")
     response = problem(refusal, request_id)
-    response["X-Request-Id"] = request_id
-    response["Content-Security-Policy"] = "default-src 'none'"
-    response["X-Content-Type-Options"] = "nosniff"
-    response["X-Frame-Options"] = "DENY"
-    response["Referrer-Policy"] = "same-origin"
+    harden(response, request_id)
     response["Content-Length"] = str(len(response.content))
     return response
 

@@ -1,6 +1,7 @@
 """What operators ask: does the process live, is everything it needs there, what are the numbers."""
 
 from collections.abc import Callable
+from functools import cache
 
 import structlog
 from django.conf import settings
@@ -64,8 +65,12 @@ def check_database() -> None:
         cursor.execute("SELECT 1")
 
 
+@cache
 def check_migrations() -> None:
-    """Raises NotReadyError when the code is ahead of the database."""
+    """Raises NotReadyError when the code is ahead of the database.
+
+    A success is remembered: neither this process's code nor what is applied goes back.
+    """
     try:
         executor = MigrationExecutor(connection)
     except Error as cause:

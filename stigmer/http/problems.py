@@ -35,6 +35,7 @@ STATUS: dict[type[errors.Refusal], int] = {
     errors.EngineFailed: 502,
     errors.Unavailable: 503,
 }
+FAILURE_TITLE = "Something failed that should not"
 UNFORESEEN = "An unforeseen failure; it is logged under the request id."
 
 
@@ -80,7 +81,7 @@ def failure(request_id: str) -> HttpResponse:
     """500: fixed text, nothing of the cause."""
     body = {
         "type": "/problems/internal_error",
-        "title": "Something failed that should not",
+        "title": FAILURE_TITLE,
         "status": 500,
         "detail": UNFORESEEN,
         "code": "internal_error",
@@ -128,15 +129,11 @@ def answer_for(exc: Exception, request: HttpRequest) -> HttpResponse:
     """The response to an exception; anything unforeseen is logged with its cause."""
     request_id = getattr(request, "request_id", "")
     refusal = as_refusal(exc)
+    # The access log tells how the request ended.
+    request.code = refusal.code if refusal else "internal_error"  # type: ignore[attr-defined]
     if refusal is None:
         log.error("unforeseen", request_id=request_id, path=request.path, exc_info=exc)
         return failure(request_id)
     if isinstance(exc, (OperationalError, InterfaceError)):
         log.error("store_unavailable", request_id=request_id, cause=str(exc).partition("\n")[0])
-    else:
-        log.info("refused", request_id=request_id, code=refusal.code, **_ids(refusal))
     return problem(refusal, request_id)
-
-
-def _ids(refusal: errors.Refusal) -> dict[str, Any]:
-    return {k: v for k, v in refusal.facts.items() if k in ("state", "state_version", "slug")}

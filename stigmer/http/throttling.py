@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from functools import cache
 
@@ -48,10 +49,20 @@ class _Counter:
         return max(1, math.ceil(reset - time.time()))
 
 
-@cache
+_only_one = threading.Lock()
+_counter = cache(_Counter)
+
+
 def counter() -> _Counter:
-    """One counter for the process; `counter.cache_clear()` forgets it."""
-    return _Counter()
+    """One counter for the process."""
+    # `cache` alone lets the first racing threads make one each, and count apart.
+    with _only_one:
+        return _counter()
+
+
+def forget() -> None:
+    """Make a new counter for the next request, from the settings of then."""
+    _counter.cache_clear()
 
 
 @cache

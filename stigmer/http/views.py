@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -19,10 +20,12 @@ from stigmer.core.callers import SURFACE, Act, Caller
 from stigmer.core.errors import InvalidRequest, NotAuthenticated, Refusal
 from stigmer.core.registries import surface_gate
 from stigmer.http import etags, parsing, throttling
+from stigmer.http.errors import MethodNotAllowed
 from stigmer.http.fields import UNSET
 from stigmer.http.queries import read_query
 from stigmer.http.schemas import Answer, Body, Query
 
+JSON = "application/json"
 KIB = 1024
 BODY_LIMIT = 64 * KIB
 SAFE = ("GET", "HEAD")
@@ -46,6 +49,26 @@ class Spec:
     if_match: bool = False
     surfaces: bool = False
     example: Any = None
+
+
+class Door(APIView):
+    """The base of every view of the API; `@door` makes its methods."""
+
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
+    metadata_class = None
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        return {}
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """DRF's own, after a short cut for what nearly every client sends."""
+        if request.META.get("HTTP_ACCEPT", "") in ("", "*/*", JSON):
+            return JSONRenderer(), JSON
+        return super().perform_content_negotiation(request, force)
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> NoReturn:
+        raise MethodNotAllowed(headers={"Allow": ", ".join(self.allowed_methods)})
 
 
 @dataclass(slots=True)
@@ -107,7 +130,7 @@ def header_key(request: HttpRequest) -> str | None:
 def reply(answer: Answer | None, status: int = 200, **headers: str) -> HttpResponse:
     """The response with this answer, or an empty one."""
     content = b"" if answer is None else msgspec.json.encode(answer)
-    response = HttpResponse(content, status=status, content_type="application/json")
+    response = HttpResponse(content, status=status, content_type=JSON)
     if answer is None:
         del response["Content-Type"]
     for name, value in headers.items():

@@ -17,6 +17,7 @@ LISTS = (
     "organizations_principal",
     "organizations_apitoken",
     "background_heartbeat",
+    "background_sweeprun",
     "django_celery_beat_periodictask",
     "django_celery_beat_intervalschedule",
     "django_celery_beat_crontabschedule",

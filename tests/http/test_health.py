@@ -67,6 +67,7 @@ def test_readyz_tells_no_more_than_the_kind_of_a_foreign_failure(
 
 
 def test_a_pending_migration_is_not_ready(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    health.check_migrations.cache_clear()
     monkeypatch.setattr(health.MigrationExecutor, "migration_plan", lambda *_: [("a", False)])
 
     with pytest.raises(NotReadyError, match="1 migrations are not applied"):

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,14 +14,22 @@ ONCE = ["authorization", "content-length", "content-type", "host", "idempotency-
 ONCE += ["if-match", "if-none-match", "x-request-id"]
 
 
-def call(headers: list[tuple[str, str]], query: bytes = b"") -> tuple[int, dict[str, str], Any]:
-    """Status, headers and decoded body of GET /healthz."""
+NO_BODY: Iterator[bytes] = iter(())
+
+
+def call(
+    headers: list[tuple[str, str]],
+    query: bytes = b"",
+    method: str = "GET",
+    body: Iterator[bytes] = NO_BODY,
+) -> tuple[int, dict[str, str], Any]:
+    """Status, headers and decoded body of a request for /healthz."""
     sent: list[Any] = []
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
-        "method": "GET",
+        "method": method,
         "path": "/healthz",
         "root_path": "",
         "query_string": query,
@@ -27,15 +37,16 @@ def call(headers: list[tuple[str, str]], query: bytes = b"") -> tuple[int, dict[
     }
 
     async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        part = next(body, None)
+        return {"type": "http.request", "body": part or b"", "more_body": part is not None}
 
     async def send(message: Any) -> None:
         sent.append(message)
 
     asyncio.run(application(scope, receive, send))  # type: ignore[arg-type]
-    body = b"".join(message.get("body", b"") for message in sent[1:])
+    answer = b"".join(message.get("body", b"") for message in sent[1:])
     answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], answered, json.loads(body)
+    return sent[0]["status"], answered, json.loads(answer)
 
 
 def test_passes_an_ordinary_request_on() -> None:
@@ -69,3 +80,13 @@ def test_a_header_with_an_underscore_joins_no_other() -> None:
     status, _, _ = call([("host", "localhost"), ("x_forwarded_host", "evil"), ("HOST_", "x")])
 
     assert status == 200
+
+
+def test_a_body_that_nobody_asks_for_is_not_read() -> None:
+    parts = count()
+    body = (b"x" * 65536 for _ in parts)
+
+    status, _, _ = call([("host", "localhost"), ("content-length", "9" * 12)], b"", "POST", body)
+
+    assert status == 405
+    assert next(parts) <= 1

@@ -148,7 +148,9 @@ def test_stale_pid_files_may_name_a_living_stranger(home: Path) -> None:
     data = embedded.data_folder(home)
     kept = {file: file.read_text() for file in (data / "postmaster.pid", data / SOCKET_LOCK)}
     embedded.release(home)
-    stranger = subprocess.Popen(["sleep", "60"])
+    # Of the server's own account: PostgreSQL itself disregards processes of others.
+    account = {"user": data.stat().st_uid} if os.geteuid() == 0 else {}
+    stranger = subprocess.Popen(["sleep", "60"], **account)
     for file, text in kept.items():
         file.write_text(text.replace(text.split("\n")[0], str(stranger.pid), 1))
 

@@ -23,6 +23,7 @@ sys.exit(supervisor.wait())
 """
 TELLS = "import os, time; print('pid', os.getpid()); time.sleep(60)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {TELLS}"
+PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-uc', {TELLS!r}])"
 FAILS = "import time, sys; time.sleep(1); sys.exit(7)"
 LEAVES = "import time, sys; time.sleep(1); sys.exit(0)"
 
@@ -77,6 +78,16 @@ def test_a_stubborn_child_is_killed() -> None:
 
     process.communicate(timeout=10)
     assert all_gone(children, 1)
+
+
+def test_what_a_child_started_ends_too() -> None:
+    process = supervise(PARENT)
+    grandchild = told(process, 1)
+
+    process.terminate()
+
+    process.communicate(timeout=10)
+    assert all_gone(grandchild, 1)
 
 
 @pytest.mark.parametrize(("code", "status"), [(FAILS, 7), (LEAVES, 0)])

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import display
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from unfold.decorators import display
 
 from organizations.authorization import Permission, Resource, permitted
 from stigmer.console.base import (
@@ -20,6 +20,7 @@ from stigmer.console.base import (
     badge,
     code,
     linked,
+    minute,
     moment,
     prose,
 )
@@ -64,7 +65,7 @@ class WorkItemAdmin(ActionAdmin):
     """Work items, newest updated first; other people's private ones are for platform admins."""
 
     keyset = ("-updated_at", "-id")
-    list_display = ("id", "title_text", "organization_id", "state_badge", "owner_id", "updated")
+    list_display = ("id", "title_text", "tenant", "state_badge", "owner_name", "updated")
     list_filter = (
         StateFilter,
         ("organization", OneOfManyFilter),
@@ -119,15 +120,22 @@ class WorkItemAdmin(ActionAdmin):
         cut = row.title if len(row.title) <= TITLE_SHOWN else f"{row.title[:TITLE_SHOWN]}…"
         return prose(cut)
 
+    @display(description="Organization")
+    def tenant(self, row: WorkItem) -> object:
+        return row.organization_id
+
     @display(description="State")
     def state_badge(self, row: WorkItem) -> object:
-        return badge(
-            f"{row.state}: {row.waiting_reason}" if row.waiting_reason else row.state, row.state
-        )
+        text = f"{row.state}: {row.waiting_reason}" if row.waiting_reason else row.state
+        return badge(text, row.state)
 
-    @display(description="Updated")
+    @display(description="Owner")
+    def owner_name(self, row: WorkItem) -> object:
+        return row.owner_id
+
+    @display(description="Updated (UTC)")
     def updated(self, row: WorkItem) -> object:
-        return moment(row.updated_at)
+        return minute(row.updated_at)
 
     def heading(self, row: WorkItem) -> str:
         return row.title

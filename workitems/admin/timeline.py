@@ -64,7 +64,7 @@ def _move(event: WorkItemEvent) -> SafeString:
 
 def _intent(intent: WorkItemIntent) -> SafeString:
     if intent.text is None:
-        return format_html('<em class="redacted">redacted</em>')
+        return format_html('<em class="redacted">{}</em>', "redacted")
     said = prose(intent.text)
     if intent.params is None:
         return said

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from stigmer.core.errors import InvalidRequest
 from stigmer.http import pagination
@@ -13,21 +14,30 @@ from stigmer.http.fields import UNSET, UnsetType
 from stigmer.http.views import Call
 
 
+def _limit(value: str, _pointer: str) -> None:
+    pagination.limit_from(value)
+
+
+def _counter(value: str, pointer: str) -> None:
+    if not (value.isascii() and value.isdigit() and len(value) <= 18):
+        raise InvalidRequest(
+            f"{pointer} must be an integer of at least 0", pointer=pointer, fault="out_of_range"
+        )
+
+
+# Rules of the query, so that a wrong one is judged behind the item's own 404.
+Limit = Annotated[str, Meta(extra={"rule": _limit})]
+Counter = Annotated[str, Meta(extra={"rule": _counter})]
+
+
 def limit_of(call: Call) -> int:
     """The page size that the query asks for."""
     return pagination.limit_from(None if call.query.limit is UNSET else call.query.limit)
 
 
-def behind(name: str, raw: str | UnsetType) -> int:
-    """A counter to go on behind; absent is 0. Raises InvalidRequest."""
-    if raw is UNSET:
-        return 0
-    assert isinstance(raw, str)
-    if not (raw.isascii() and raw.isdigit() and len(raw) <= 18):
-        raise InvalidRequest(
-            f"{name} must be an integer of at least 0", pointer=name, fault="out_of_range"
-        )
-    return int(raw)
+def behind(raw: str | UnsetType) -> int:
+    """A counter to go on behind, in the form that `Counter` asks for; absent is 0."""
+    return 0 if raw is UNSET else int(str(raw))
 
 
 def filters_of(call: Call, **more: str) -> dict[str, Any]:
@@ -45,9 +55,14 @@ def moment_and_id(call: Call, filters: dict[str, Any]) -> tuple[datetime, str] |
     return found
 
 
-def texts(call: Call, filters: dict[str, Any]) -> tuple[str, str] | None:
-    """Where a list by two texts goes on. Raises InvalidRequest."""
+def texts(call: Call, item: str, filters: dict[str, Any]) -> tuple[str, str] | None:
+    """Where a list of an item by two texts goes on.
+
+    Raises InvalidRequest, and before it what the gate refuses.
+    """
     if call.query.cursor is UNSET:
         return None
+    assert call.spec.gate is not None
+    call.spec.gate(call.caller, item)
     found: tuple[str, str] = pagination.position_of(call.query.cursor, filters, tuple[str, str])
     return found

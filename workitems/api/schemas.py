@@ -6,10 +6,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta
 
+from stigmer.core import texts
 from stigmer.core.callers import Caller
 from stigmer.http.fields import Surface, UnsetType, line, stamp, stamp_or_none, text
 from stigmer.http.schemas import Answer, Body, KeyedBody, Query
 from workitems import queries
+from workitems.api.paging import Counter, Limit
 from workitems.operations import Resumed
 from workitems.queries import EventRow, ExecutionRow, IntentRow, ItemRow, ItemView, RefRow
 
@@ -19,6 +21,14 @@ ExternalKey = Annotated[str, line(512)]
 EngineName = Literal["temporal", "argo", "stigmer"]
 EngineRef = Annotated[str, line(256)]
 PhaseName = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
+
+
+def _needle(value: str, pointer: str) -> None:
+    # A space is something to look for; nothing at all is not.
+    texts.check_line(value, pointer=pointer, max_bytes=256, min_bytes=0 if value else 1)
+
+
+Needle = Annotated[str, Meta(extra={"rule": _needle})]
 Version = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 
 
@@ -90,7 +100,7 @@ class WorkItemsQuery(Query, kw_only=True):
     owner: str | UnsetType = UNSET
     external_key: str | UnsetType = UNSET
     surface: str | UnsetType = UNSET
-    q: Annotated[str, line(256)] | UnsetType = UNSET
+    q: Needle | UnsetType = UNSET
     limit: str | UnsetType = UNSET
     cursor: str | UnsetType = UNSET
 
@@ -98,21 +108,21 @@ class WorkItemsQuery(Query, kw_only=True):
 class EventsQuery(Query, kw_only=True):
     """Where to go on in the events."""
 
-    after_seq: str | UnsetType = UNSET
-    limit: str | UnsetType = UNSET
+    after_seq: Counter | UnsetType = UNSET
+    limit: Limit | UnsetType = UNSET
 
 
 class IntentsQuery(Query, kw_only=True):
     """Where to go on in the intents."""
 
-    after_id: str | UnsetType = UNSET
-    limit: str | UnsetType = UNSET
+    after_id: Counter | UnsetType = UNSET
+    limit: Limit | UnsetType = UNSET
 
 
 class PageQuery(Query, kw_only=True):
     """Where to go on in a list."""
 
-    limit: str | UnsetType = UNSET
+    limit: Limit | UnsetType = UNSET
     cursor: str | UnsetType = UNSET
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 from django.http import HttpResponse
-from rest_framework.views import APIView
 
 from organizations.errors import OrganizationNotFound
 from stigmer.core.errors import (
@@ -19,7 +18,7 @@ from stigmer.core.secrets import SecretInText
 from stigmer.http import etags
 from stigmer.http.fields import UNSET
 from stigmer.http.pagination import cursor_for
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 from workitems import operations, queries
 from workitems.api import paging, schemas
 from workitems.errors import (
@@ -42,7 +41,7 @@ def _given(value: Any, absent: Any = None) -> Any:
     return absent if value is UNSET else value
 
 
-class WorkItems(APIView):
+class WorkItems(Door):
     """Open and list work items."""
 
     @door(
@@ -79,10 +78,10 @@ class WorkItems(APIView):
         refusals=(TenantForbidden, OrganizationNotFound),
     )
     def get(self, call: Call) -> HttpResponse:
-        limit, filters = paging.limit_of(call), paging.filters_of(call)
-        position = paging.moment_and_id(call, filters)
-        found = queries.items(call.caller, queries.Filters(**filters))
-        rows = queries.rows(queries.after(found, position)[: limit + 1])
+        filters = paging.filters_of(call)
+        queries.need_tenant(call.caller, filters.get("tenant"))
+        limit, position = paging.limit_of(call), paging.moment_and_id(call, filters)
+        rows = queries.page(call.caller, queries.Filters(**filters), position, limit + 1)
         shown = rows[:limit]
         more = len(rows) > limit
         cursor = cursor_for((shown[-1].updated_at, shown[-1].id), filters) if more else None
@@ -90,13 +89,13 @@ class WorkItems(APIView):
         return reply(schemas.WorkItemPage(items=items, next_cursor=cursor))
 
 
-class WorkItem(APIView):
+class WorkItem(Door):
     """Read one work item and move it along its lifecycle."""
 
     @door(
         summary="Read a work item",
         answer=schemas.ItemAnswer,
-        gate=None,
+        gate=queries.readable,
         refusals=SEEN,
         etag=True,
     )
@@ -131,7 +130,7 @@ class WorkItem(APIView):
         return reply(schemas.MovedAnswer(**members, replayed=moved.replayed))
 
 
-class Resume(APIView):
+class Resume(Door):
     """Start the next execution of a work item."""
 
     @door(
@@ -161,7 +160,7 @@ class Resume(APIView):
         return reply(schemas.resumed_answer(call.caller, made), _status(made.created))
 
 
-class Executions(APIView):
+class Executions(Door):
     """Attach and list the executions of a work item."""
 
     @door(
@@ -191,6 +190,7 @@ class Executions(APIView):
     @door(
         summary="List the executions of a work item by attempt",
         answer=schemas.Executions,
+        gate=queries.readable,
         refusals=SEEN,
     )
     def get(self, call: Call, item: str) -> HttpResponse:
@@ -198,7 +198,7 @@ class Executions(APIView):
         return reply(schemas.Executions(executions=[schemas.execution_of(row) for row in found]))
 
 
-class Intents(APIView):
+class Intents(Door):
     """Append and list what was asked for on a work item."""
 
     @door(
@@ -233,18 +233,19 @@ class Intents(APIView):
         refusals=SEEN,
     )
     def get(self, call: Call, item: str) -> HttpResponse:
-        limit, after = paging.limit_of(call), paging.behind("after_id", call.query.after_id)
+        limit, after = paging.limit_of(call), paging.behind(call.query.after_id)
         found = queries.intents(call.caller, item, after, limit + 1)
         shown = [schemas.intent_of(row) for row in found[:limit]]
         return reply(schemas.Intents(intents=shown, truncated=len(found) > limit))
 
 
-class Intent(APIView):
+class Intent(Door):
     """Read one intent."""
 
     @door(
         summary="Read an intent",
         answer=schemas.IntentAnswer,
+        gate=lambda caller, item, intent: queries.readable(caller, item),
         refusals=(*SEEN, IntentNotFound),
         etag=True,
     )
@@ -253,7 +254,7 @@ class Intent(APIView):
         return reply(schemas.IntentAnswer(intent=schemas.intent_of(found)))
 
 
-class Events(APIView):
+class Events(Door):
     """Read what happened to a work item."""
 
     @door(
@@ -264,13 +265,13 @@ class Events(APIView):
         refusals=SEEN,
     )
     def get(self, call: Call, item: str) -> HttpResponse:
-        limit, after = paging.limit_of(call), paging.behind("after_seq", call.query.after_seq)
+        limit, after = paging.limit_of(call), paging.behind(call.query.after_seq)
         found = queries.events(call.caller, item, after, limit + 1)
         shown = [schemas.event_of(row) for row in found[:limit]]
         return reply(schemas.Events(events=shown, truncated=len(found) > limit))
 
 
-class SurfaceRefs(APIView):
+class SurfaceRefs(Door):
     """Remember and list where conversations about a work item go on."""
 
     @door(
@@ -304,7 +305,7 @@ class SurfaceRefs(APIView):
     )
     def get(self, call: Call, item: str) -> HttpResponse:
         limit, filters = paging.limit_of(call), paging.filters_of(call, item=item)
-        position = paging.texts(call, filters)
+        position = paging.texts(call, item, filters)
         rows = queries.surface_refs(call.caller, item, position, limit + 1)
         shown = rows[:limit]
         more = len(rows) > limit

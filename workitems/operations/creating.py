@@ -37,7 +37,7 @@ class Created:
 def creatable(caller: Caller, tenant: object) -> str:
     """The organization that a create names, if the caller may write there.
 
-    Raises InvalidRequest, TenantForbidden, PermissionDenied.
+    Raises InvalidRequest, TenantForbidden, PermissionDenied, OrganizationNotFound.
     """
     if tenant is None or tenant == "":
         raise InvalidRequest("tenant is required", pointer="/tenant", fault="missing")
@@ -49,6 +49,7 @@ def creatable(caller: Caller, tenant: object) -> str:
         Resource("organization", tenant, tenant),
         missing=TenantForbidden,
     )
+    queries.need_live(caller, tenant)
     return tenant
 
 
@@ -72,7 +73,7 @@ def create_work_item(
     creatable(by.caller, tenant)
     refuse_secrets(title=title, external_key=external_key)
     if not hold(tenant):
-        raise OrganizationNotFound if by.caller.sees_all else TenantForbidden
+        raise TenantForbidden if by.caller.role_in(tenant) else OrganizationNotFound
     request = keyed(operation="create", target=tenant, body=facts, by=by)
     item = ItemRow(
         id=new_id("wi"),
@@ -162,7 +163,7 @@ FROM item RETURNING seq
 def _claim(item: ItemRow, request: Request, now: datetime) -> bool:
     """Take the key for this item; false when somebody committed it (a claim in flight is awaited).
 
-    The key points at an item that is inserted later in the transaction: the foreign key is deferred.
+    The key points at an item that this transaction inserts later: the foreign key is deferred.
     """
     values = (request.key, request.operation, request.digest, request.actor, item.id, now)
     with connection.cursor() as cursor:

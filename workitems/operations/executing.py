@@ -69,7 +69,8 @@ def resume(
     """Start the next execution of an item, which continues the named or else the latest one.
 
     Raises WorkItemNotFound, PermissionDenied, IdempotencyKeyReused, PreconditionFailed,
-    StateVersionConflict, InvalidTransition on a terminal item, ExecutionActive, InvalidRequest for a wrong reference.
+    StateVersionConflict, InvalidTransition on a terminal item, ExecutionActive, InvalidRequest for
+    a wrong reference.
     """
     request = keyed(operation="resume", target=item, body=facts, by=by)
     under = lock(item, by=by)
@@ -79,7 +80,7 @@ def resume(
     under.need_version(expected_state_version)
     under.need_open("resume")
     _need_idle(under)
-    execution = _insert(under, run, Phase.PENDING, _continued(under, run, resumed_from), now)
+    execution = _next(under, run, Phase.PENDING, _continued(under, run, resumed_from), now)
     note = Note(
         EventKind.RESUMED,
         under.item.state,
@@ -90,6 +91,8 @@ def resume(
         under, Change(WorkItemState.ACTIVE), note,
         by=by, now=now, request=request, result_id=execution.id,
     )  # fmt: skip
+    # Behind the version check: whoever lost it meets that refusal, not a unique index.
+    _insert(execution)
     return Resumed(ItemView(moved, execution), execution, created=True)
 
 
@@ -139,7 +142,8 @@ def attach_execution(
     under.need_open("attach an execution")
     if phase not in PHASES.terminal:
         _need_idle(under)
-    execution = _insert(under, run, phase, None, now)
+    execution = _next(under, run, phase, None, now)
+    _insert(execution)
     detail = {"execution_id": execution.id, "attempt": execution.attempt}
     note = Note(EventKind.EXECUTION_ATTACHED, detail=detail)
     record(under.item, note, by=by, now=now, request=request, result_id=execution.id)
@@ -165,18 +169,20 @@ def _report(under: Under, known: ExecutionRow, phase: Phase, now: datetime) -> E
     return known._replace(phase=later.value, ended_at=ended)
 
 
-def _insert(
+def _next(
     under: Under, run: Run, phase: Phase, resumed_from: str | None, now: datetime
 ) -> ExecutionRow:
     attempt = under.latest.attempt + 1 if under.latest else 1
     ended = now if phase in PHASES.terminal else None
-    row = ExecutionRow(
+    return ExecutionRow(
         new_id("we"), under.item.id, run.engine.value, run.engine_ref, attempt, resumed_from,
         phase.value, now, ended,
     )  # fmt: skip
+
+
+def _insert(row: ExecutionRow) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, row)
-    return row
 
 
 def _kept(under: Under) -> ExecutionRow:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from stigmer.core import texts
 from stigmer.core.callers import Act
 from stigmer.core.canonical import canonical
 from stigmer.core.errors import InvalidRequest
@@ -45,7 +46,7 @@ def append_intent(
     Raises WorkItemNotFound, PermissionDenied, SecretInText, IdempotencyKeyReused,
     InvalidTransition on a terminal item.
     """
-    _need_small(params)
+    _need_fitting(params)
     refuse_secrets(text=text, params=params)
     request = keyed(operation="append_intent", target=item, body=facts, by=by)
     under = lock(item, by=by)
@@ -66,10 +67,26 @@ def append_intent(
     return Appended(row, created=True)
 
 
-def _need_small(params: dict[str, Any] | None) -> None:
-    if params is not None and len(canonical(params)) > PARAMS_BYTES:
+def _need_fitting(params: dict[str, Any] | None) -> None:
+    if params is None:
+        return
+    _need_text(params, "/params")
+    if len(canonical(params)) > PARAMS_BYTES:
         raise InvalidRequest(
             f"params has more than {PARAMS_BYTES} bytes in canonical JSON",
             pointer="/params",
             fault="too_long",
         )
+
+
+def _need_text(value: Any, pointer: str) -> None:
+    """Every key and string is text as an intent is; the body's depth bounds the recursion."""
+    if isinstance(value, str):
+        texts.check_text(value, pointer=pointer, max_bytes=PARAMS_BYTES, min_bytes=0)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            _need_text(key, pointer)
+            _need_text(inner, pointer + "/" + key.replace("~", "~0").replace("/", "~1"))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            _need_text(inner, f"{pointer}/{index}")

@@ -184,7 +184,7 @@ def move(
     item = under.item
     moment = max(now, item.updated_at)
     completed = moment if change.state in LIFECYCLE.terminal else None
-    values = {
+    values: dict[str, Any] = {
         "state": change.state.value,
         "waiting_reason": change.waiting_reason,
         "superseded_by": change.superseded_by,
@@ -242,15 +242,17 @@ def _write(
                 **values,
                 **note_params(note, by=by, now=now),
                 "id": item.id,
-                "key": request and request.key,
-                "operation": request and request.operation,
-                "digest": request and request.digest,
+                "key": None if request is None else request.key,
+                "operation": None if request is None else request.operation,
+                "digest": None if request is None else request.digest,
                 "result_id": result_id,
             },
         )
         row = cursor.fetchone()
+    if row is None:
+        return None
     log.info("work_item", event_kind=note.kind.value, work_item=item.id, **audit(by))
-    return None if row is None else int(row[0])
+    return int(row[0])
 
 
 def note_params(note: Note, *, by: Act, now: datetime) -> dict[str, Any]:

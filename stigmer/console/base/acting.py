@@ -27,6 +27,12 @@ MOST = 200
 SURFACE = "console"
 
 
+def act_of(request: HttpRequest) -> Act:
+    """What an operation is told about the signed-in principal. Raises PermissionDenied."""
+    request_id = getattr(request, "request_id", "")
+    return Act(caller=viewer_of(request), surface=SURFACE, request_id=request_id)
+
+
 @dataclass(frozen=True, slots=True)
 class RowAction:
     """One action: who may, on which rows it is offered, and the operation that does it.
@@ -140,11 +146,7 @@ class ActionAdmin(ReadOnlyAdmin):
     def _do(
         self, request: HttpRequest, action: RowAction, versions: dict[str, str]
     ) -> list[Outcome]:
-        by = Act(
-            caller=viewer_of(request),
-            surface=SURFACE,
-            request_id=getattr(request, "request_id", ""),
-        )
+        by = act_of(request)
         seen = {str(row.pk): row for row in self._seen(request).filter(pk__in=list(versions))}
         return [self._one(action, key, seen.get(key), versions[key], by) for key in versions]
 
@@ -157,7 +159,7 @@ class ActionAdmin(ReadOnlyAdmin):
         except Refusal as refusal:
             return Outcome(key, label, False, refusal.detail)
         except OperationalError as cause:
-            log.error("store_unavailable", action=action.name, row=key, exc_info=cause)
+            log.warning("store_unavailable", action=action.name, row=key, cause=str(cause))
             return Outcome(key, label, False, StoreUnavailable.title())
         return Outcome(key, label, True, action.done)
 

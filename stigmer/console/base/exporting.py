@@ -53,9 +53,9 @@ def rows_of(
 def as_csv(columns: Sequence[str], rows: Iterator[tuple[Any, ...]]) -> Iterator[str]:
     """Lines of CSV (RFC 4180), the names of the columns first."""
     writer = csv.writer(_Echo())
-    yield writer.writerow(columns)  # type: ignore[misc]
+    yield writer.writerow(columns)
     for row in rows:
-        yield writer.writerow([neutral(value) for value in row])  # type: ignore[misc]
+        yield writer.writerow([neutral(value) for value in row])
 
 
 def as_json_lines(columns: Sequence[str], rows: Iterator[tuple[Any, ...]]) -> Iterator[str]:

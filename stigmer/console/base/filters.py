@@ -36,6 +36,15 @@ class ChoiceFilter(SimpleListFilter):
         found = self.value() or ""
         return found if found in known else self.standard
 
+    @property
+    def lookup_kwarg(self) -> str:
+        """What the theme's template keeps, with `lookup_val`, when other filters are applied."""
+        return self.parameter_name or ""
+
+    @property
+    def lookup_val(self) -> list[str]:
+        return [self.chosen() if self.chosen() != self.standard else ""]
+
     def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
         for value, display in self.options:
             chosen = None if value == self.standard else value

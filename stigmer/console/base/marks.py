@@ -20,6 +20,11 @@ class Table:
     empty: str = "Nothing yet."
     note: str = ""
 
+    @property
+    def labelled(self) -> list[list[tuple[str, object]]]:
+        """The rows with every cell's header, for narrow screens."""
+        return [list(zip(self.headers, row, strict=True)) for row in self.rows]
+
 
 def badge(text: object, tone: str = "") -> SafeString:
     """A small label; its tone is a class of `console.css`, by default the text itself."""
@@ -39,6 +44,19 @@ def moment(at: datetime | None) -> SafeString | str:
     )
 
 
+def minute(at: datetime | None) -> SafeString | str:
+    """A time in UTC to the minute, for lists; the whole of it is in the title."""
+    if at is None:
+        return NOTHING
+    exact = at.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        exact.isoformat(),
+        exact.isoformat(),
+        exact.strftime("%Y-%m-%d %H:%M"),
+    )
+
+
 def code(text: object) -> SafeString | str:
     """An identifier in fixed width."""
     return format_html('<code class="id">{}</code>', text) if text not in (None, "") else NOTHING
@@ -52,4 +70,3 @@ def prose(text: str) -> SafeString:
 def linked(address: str, text: object) -> SafeString:
     """A link to another page of the console."""
     return format_html('<a class="link" href="{}">{}</a>', address, text)
-

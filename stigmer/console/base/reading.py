@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import DataError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from unfold.admin import ModelAdmin
@@ -67,6 +68,14 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
         return KeysetChangeList
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        # Django knows the exact filter of a relation only where it points at a primary key.
+        own = (entry[0] for entry in self.list_filter if isinstance(entry, tuple))
+        targets = ((name, self.opts.get_field(name).target_field.name) for name in own)
+        if lookup in {f"{name}__{target}__exact" for name, target in targets}:
+            return True
+        return bool(super().lookup_allowed(lookup, value, request))
 
     # What subclasses tell about one row -----------------------------------------------------------
 
@@ -131,7 +140,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
                 **self.admin_site.each_context(request),
                 "opts": self.opts,
                 "title": self.heading(row),
-                "original": row,
+                "row": row,
                 "facts": self.facts(request, row),
                 "tables": self.tables(request, row),
                 "has_view_permission": True,
@@ -148,7 +157,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         )
         return response
 
-    def export_view(self, request: HttpRequest, form: str) -> HttpResponse:
+    def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
         """The filtered list as a file."""
         if form not in FORMATS or not self.export_columns:
             raise Http404

@@ -13,11 +13,11 @@ class Command(BaseCommand):
     def handle(self, *_arguments: Any, **_options: Any) -> None:
         broken = [found for _, found in integrity.check() if found is not None]
         for rule in broken:
-            self.stdout.write(f"BROKEN  {rule.name}: {rule.count}")
+            self.stdout.write(f"BROKEN  {rule.name}: {rule.many}")
             for id in rule.ids:
                 self.stdout.write(f"        {id}")
-            if rule.count > len(rule.ids):
-                self.stdout.write(f"        and {rule.count - len(rule.ids)} more")
+            if rule.many > len(rule.ids):
+                self.stdout.write(f"        and {rule.many - len(rule.ids)} more")
         if broken:
             raise CommandError(f"{len(broken)} of {len(integrity.INVARIANTS)} invariants broken")
         self.stdout.write(f"All {len(integrity.INVARIANTS)} invariants hold.")

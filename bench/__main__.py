@@ -1,0 +1,56 @@
+"""`python -m bench`: fill, api, sweep."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def main() -> None:
+    """Choose a program."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    programs = parser.add_subparsers(dest="program", required=True)
+    fill = programs.add_parser("fill", help="rows in bulk")
+    fill.add_argument("--items", type=int, default=10_000)
+    api = programs.add_parser("api", help="over HTTP beside bare psycopg")
+    api.add_argument("--items", type=int, default=10_000)
+    api.add_argument("--seconds", type=float, default=4)
+    api.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
+    api.add_argument("--only", nargs="+", default=[], metavar="CALL")
+    sweep = programs.add_parser("sweep", help="requests beside retention")
+    sweep.add_argument("--rows", type=int, default=200_000)
+    sweep.add_argument("--seconds", type=float, default=10)
+    sweep.add_argument("--clients", type=int, default=8)
+    chosen = parser.parse_args()
+    if chosen.program == "fill":
+        _fill(chosen.items)
+    elif chosen.program == "sweep":
+        _sweep(chosen)
+    else:
+        _api(chosen)
+
+
+def _fill(items: int) -> None:
+    from bench import fill, installation
+
+    installation.prepare()
+    fill.principals()
+    fill.fill(items)
+
+
+def _sweep(chosen: argparse.Namespace) -> None:
+    from bench import installation
+
+    installation.prepare()
+    from bench import sweep
+
+    sweep.run(rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients)
+
+
+def _api(chosen: argparse.Namespace) -> None:
+    from bench import api
+
+    api.run(items=chosen.items, seconds=chosen.seconds, clients=chosen.clients, only=chosen.only)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Driving the product through its own HTTP API: requests from a file, and a whole day."""

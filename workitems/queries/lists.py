@@ -1,0 +1,103 @@
+"""Lists of items: plain rows by one statement, newest updated first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from organizations.authorization import Permission, Resource, authorize, scope_clause
+from organizations.errors import OrganizationNotFound
+from organizations.queries import is_live
+from stigmer.core import grams
+from stigmer.core.callers import Caller
+from workitems.errors import TenantForbidden
+from workitems.models import WorkItem
+from workitems.queries.items import FROM_SEEN, LIVE, SEEN
+from workitems.queries.rows import ItemRow
+from workitems.states import LIFECYCLE, WorkItemState
+
+OPEN = "open"  # the virtual state of everything that is not terminal
+Position = tuple[datetime, str]
+
+# The states are literals: a statement prepared with parameters could not use the partial index.
+_OPEN_STATES = ", ".join(f"'{state.value}'" for state in sorted(LIFECYCLE.open))
+_EXACT = {
+    "tenant": "item.organization = %s",
+    "owner": "item.owner = %s",
+    "external_key": "item.external_key = %s AND NOT item.external_key = ''",
+    "surface": "item.origin_surface = %s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What narrows a list of items; all that are given hold together."""
+
+    tenant: str | None = None
+    state: str = OPEN
+    owner: str | None = None
+    external_key: str | None = None
+    surface: str | None = None
+    q: str | None = None
+
+
+def page(viewer: Caller, filters: Filters, position: Position | None, limit: int) -> list[ItemRow]:
+    """At most `limit` items that the viewer sees, behind this position (updated_at, id)."""
+    where, params = _where(viewer, filters, position)
+    sql = f"""
+        SELECT {SEEN} FROM {FROM_SEEN} WHERE {where}
+        ORDER BY item.updated_at DESC, item.id DESC LIMIT %s
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*params, limit])
+        return [ItemRow._make(row) for row in cursor.fetchall()]
+
+
+def need_live(caller: Caller, tenant: str) -> None:
+    """Whoever needs no membership may name what is not there. Raises OrganizationNotFound."""
+    if caller.role_in(tenant) is None and not is_live(tenant):
+        raise OrganizationNotFound
+
+
+def need_tenant(viewer: Caller, tenant: str | None) -> None:
+    """Judge the tenant that a list names, if it names one.
+
+    Raises TenantForbidden, OrganizationNotFound.
+    """
+    if tenant is None:
+        return
+    resource = Resource("organization", tenant, tenant)
+    authorize(viewer, Permission.READ, resource, missing=TenantForbidden)
+    need_live(viewer, tenant)
+
+
+def _where(viewer: Caller, filters: Filters, position: Position | None) -> tuple[str, list[Any]]:
+    scope, params = scope_clause(viewer, "work_item", WorkItem, "item")
+    clauses, values = [scope, _state(filters.state)], list(params)
+    for name, clause in _EXACT.items():
+        value = getattr(filters, name)
+        if value is not None:
+            clauses.append(clause)
+            values.append(value)
+    if filters.tenant is None:
+        clauses.append(LIVE)
+    if filters.q is not None:
+        clause, found = grams.clause("title.folded", filters.q)
+        clauses.append(
+            f"item.id IN (SELECT work_item FROM workitems_workitemtitle title WHERE {clause})"
+        )
+        values += found
+    if position is not None:
+        clauses.append("(item.updated_at, item.id) < (%s, %s)")
+        values += position
+    return " AND ".join(clauses), values
+
+
+def _state(state: str) -> str:
+    # The enum refuses anything that is no state before it becomes text of a statement.
+    if state == OPEN:
+        return f"item.state IN ({_OPEN_STATES})"
+    return f"item.state = '{WorkItemState(state).value}'"
