@@ -1,4 +1,4 @@
-"""`python -m bench`: fill, api, sweep."""
+"""`python -m bench`: fill, api, scale, sweep, one_organization."""
 
 from __future__ import annotations
 
@@ -20,11 +20,21 @@ def main() -> None:
     sweep.add_argument("--rows", type=int, default=200_000)
     sweep.add_argument("--seconds", type=float, default=10)
     sweep.add_argument("--clients", type=int, default=8)
+    scale = programs.add_parser("scale", help="how costs grow with the rows, and the plans")
+    scale.add_argument("--sizes", type=int, nargs="+", default=[10_000, 1_000_000])
+    scale.add_argument("--seconds", type=float, default=3)
+    one = programs.add_parser("one_organization", help="creates into one beside eight")
+    one.add_argument("--rounds", type=int, default=10)
+    one.add_argument("--seconds", type=float, default=3)
     chosen = parser.parse_args()
     if chosen.program == "fill":
         _fill(chosen.items)
+    elif chosen.program == "scale":
+        _scale(chosen)
     elif chosen.program == "sweep":
         _sweep(chosen)
+    elif chosen.program == "one_organization":
+        _one_organization(chosen)
     else:
         _api(chosen)
 
@@ -37,6 +47,15 @@ def _fill(items: int) -> None:
     fill.fill(items)
 
 
+def _scale(chosen: argparse.Namespace) -> None:
+    from bench import installation
+
+    installation.prepare()
+    from bench import scale
+
+    scale.run(sizes=chosen.sizes, seconds=chosen.seconds)
+
+
 def _sweep(chosen: argparse.Namespace) -> None:
     from bench import installation
 
@@ -44,6 +63,15 @@ def _sweep(chosen: argparse.Namespace) -> None:
     from bench import sweep
 
     sweep.run(rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients)
+
+
+def _one_organization(chosen: argparse.Namespace) -> None:
+    from bench import installation
+
+    installation.prepare()
+    from bench import one_organization
+
+    one_organization.run(rounds=chosen.rounds, seconds=chosen.seconds)
 
 
 def _api(chosen: argparse.Namespace) -> None:

@@ -11,11 +11,16 @@ class ResourcesConfig(AppConfig):
 
     def ready(self) -> None:
         from organizations.authorization import PRIVATE
+        from resources import search
         from resources.kinds import STORED
         from resources.operations import bulk
+        from resources.queries.searching import SCOPE
         from resources.states import Visibility
-        from stigmer.core.registries import delete_gates
+        from stigmer.background import sweeps
+        from stigmer.core.registries import delete_gates, search_sources
 
-        for kind in STORED:
+        for kind in (*STORED, SCOPE):
             PRIVATE[kind] = ("visibility", Visibility.PRIVATE.value, "created_by")
         delete_gates.add("resources", bulk.delete_trusted)
+        sweeps.purges(sweeps.Step("resources", bulk.purge, bulk.left_by_deleted))
+        search_sources.add("resources", search.documents)

@@ -22,7 +22,7 @@ class Words(Func):
         "setweight(to_tsvector('simple'::regconfig, "
         "COALESCE(%(expressions)s ->> '%(key)s', '')), '%(weight)s')"
     )
-    output_field = SearchVectorField()  # type: ignore[assignment]
+    output_field = SearchVectorField()
 
 
 class Joined(Func):
@@ -30,14 +30,14 @@ class Joined(Func):
 
     template = "(%(expressions)s)"
     arg_joiner = " || "
-    output_field = SearchVectorField()  # type: ignore[assignment]
+    output_field = SearchVectorField()
 
 
 class JsonType(Func):
     """`object`, `array`, `string`, …"""
 
     function = "jsonb_typeof"
-    output_field = models.TextField()  # type: ignore[assignment]
+    output_field = models.TextField()
 
 
 def terms() -> Any:

@@ -64,6 +64,13 @@ class Draft:
     spec: dict[str, Any]
     sealed: dict[str, str]
 
+    def says(self, document: Document, sealed: dict[str, str]) -> bool:
+        """Whether this document, with these sealed values, holds all of it already."""
+        return self.sealed == sealed and all(
+            getattr(self, name) == getattr(document, name)
+            for name in ("name", "visibility", "labels", "annotations", "tags", "spec")
+        )
+
 
 def as_json(document: Document) -> dict[str, Any]:
     """The whole document as JSON data; what snapshots, answers and `modify` see."""
@@ -112,12 +119,23 @@ def draft_of(
         slug=slug_of(given) if before is None else _same(given, before),
         org=given.org,
         visibility=_or(given.visibility, before and before.visibility, Visibility.ORG.value),
-        labels=_or(given.labels, before and before.labels, {}),
-        annotations=_or(given.annotations, before and before.annotations, {}),
+        labels=in_order(_or(given.labels, before and before.labels, {})),
+        annotations=in_order(_or(given.annotations, before and before.annotations, {})),
         tags=_or(given.tags, before and before.tags, []),
-        spec=checked,
+        spec=in_order(checked),
         sealed=kept,
     )
+
+
+def in_order(value: Any) -> Any:
+    """The same data with its keys as jsonb gives them back: by length, then by bytes.
+
+    So the answer to a write and a later read are the same bytes, and have the same tag.
+    """
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: (len(key.encode()), key.encode()))
+        return {key: in_order(value[key]) for key in keys}
+    return [in_order(item) for item in value] if isinstance(value, list) else value
 
 
 def metadata_of(data: Any) -> Metadata:

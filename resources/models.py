@@ -60,10 +60,10 @@ class Resource(Record):
     status = models.JSONField(default=dict)
     sealed = models.JSONField(default=dict, editable=False)
     words = models.JSONField(default=dict, editable=False)
-    parent = models.GeneratedField(  # type: ignore[attr-defined]
+    parent = models.GeneratedField(
         expression=parent(), output_field=ByteText(null=True), db_persist=True
     )
-    terms = models.GeneratedField(  # type: ignore[attr-defined]
+    terms = models.GeneratedField(
         expression=terms(), output_field=SearchVectorField(), db_persist=True
     )
     resource_version = models.BigIntegerField(default=1)
@@ -214,7 +214,7 @@ class ResourceVersion(Record):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Delete,
                 func=f"""
-                    IF NOT {CASCADE_OR_PURGE} THEN
+                    IF NOT COALESCE({CASCADE_OR_PURGE}, false) THEN
                         {
                     refuse(
                         "resource_version_goes_with_its_document",

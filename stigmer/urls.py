@@ -20,6 +20,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/docs", docs.swagger),
     path("api/v1/docs/start.js", docs.swagger_start),
     path("api/v1/", include("organizations.api.urls")),
+    path("api/v1/", include("resources.api.urls")),
     path("api/v1/", include("executions.api.urls")),
     path("api/v1/", include("workitems.api.urls")),
 ]

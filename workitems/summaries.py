@@ -74,6 +74,11 @@ def _seen(viewer: Caller) -> QuerySet[WorkItem]:
     return found if viewer.sees_all else found.filter(visibility=Visibility.TENANT)
 
 
+def _live(seen: QuerySet[WorkItem]) -> QuerySet[WorkItem]:
+    # Open work has a live organization; what has ended may have outlived its own.
+    return seen.filter(organization__retired_at__isnull=True)
+
+
 def _loads(seen: QuerySet[WorkItem]) -> list[Load]:
     states = sorted(str(state) for state in LIFECYCLE.open)
     counted = (
@@ -88,7 +93,7 @@ def _loads(seen: QuerySet[WorkItem]) -> list[Load]:
 
 def _edges(seen: QuerySet[WorkItem]) -> tuple[list[WorkItem], list[WorkItem]]:
     waiting = seen.filter(state=WorkItemState.WAITING).order_by("updated_at", "id")[:SHOWN]
-    changed = seen.order_by("-updated_at", "-id")[:SHOWN]
+    changed = _live(seen).order_by("-updated_at", "-id")[:SHOWN]
     both = [
         part.annotate(edge=Value(name, output_field=TextField()))
         for name, part in (("oldest", waiting), ("newest", changed))
@@ -101,7 +106,8 @@ def _edges(seen: QuerySet[WorkItem]) -> tuple[list[WorkItem], list[WorkItem]]:
 def _ended(seen: QuerySet[WorkItem], now: datetime) -> list[Day]:
     first = (now - timedelta(days=DAYS - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
     counted = dict(
-        seen.filter(completed_at__gte=first)
+        _live(seen)
+        .filter(completed_at__gte=first)
         .annotate(day=TruncDate("completed_at"))
         .values_list("day")
         .annotate(n=Count("*"))

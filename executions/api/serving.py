@@ -12,8 +12,9 @@ from django.http import HttpResponse
 from executions import operations, queries
 from executions.api.schemas import shown
 from executions.api.schemas.answers import AgentExecutionPage, WorkflowExecutionPage
-from executions.kinds import AGENT, Kind
+from executions.kinds import AGENT, WORKFLOW, Kind
 from executions.queries.lists import ANYWHERE, position_of
+from executions.queries.trail import LOG, permit
 from executions.states import Command
 from stigmer.core.callers import Caller
 from stigmer.core.errors import InvalidRequest
@@ -130,6 +131,23 @@ def _label(raw: str) -> tuple[str, str]:
     if not key or not equals:
         raise InvalidRequest("label must be key=value", pointer="label", fault="pattern")
     return key, value
+
+
+def log_page(call: Call, execution: str) -> dict[str, Any]:
+    """Which page of the log is asked for; what is wrong with it is told to who may read it."""
+    query = call.query
+    try:
+        after = counter("after_sequence", query.after_sequence)
+        limit = number("page_size", query.page_size, least=1, most=500, absent=100)
+    except InvalidRequest:
+        permit(call.caller, WORKFLOW, execution, LOG)
+        raise
+    return {
+        "after": after,
+        "limit": limit,
+        "types": given(query.event_type, ()),
+        "task": given(query.task_name),
+    }
 
 
 # Reports and commands -----------------------------------------------------------------------------

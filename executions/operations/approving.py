@@ -40,12 +40,12 @@ class Decided:
     new: bool
 
 
-def deciding(caller: Caller, id: str, task: str = "") -> ExecutionRow:
+def deciding(caller: Caller, execution: str, task: str = "") -> ExecutionRow:
     """The execution, if the caller is a person who may write on it.
 
     Raises ExecutionNotFound, PermissionDenied.
     """
-    row = rows.writable(caller, WORKFLOW, id)
+    row = rows.writable(caller, WORKFLOW, execution)
     if caller.kind != HUMAN:
         raise PermissionDenied(PEOPLE_ONLY)
     return row

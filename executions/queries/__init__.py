@@ -1,6 +1,5 @@
 """Every read of executions; the first argument is whose eyes see."""
 
-from executions.queries.events import EventPage, EventRow, event_log, events
 from executions.queries.lists import Filters, Position, Sort, after, executions
 from executions.queries.pending import Waiting, pending_approvals
 from executions.queries.rows import (
@@ -14,6 +13,7 @@ from executions.queries.rows import (
     writable,
 )
 from executions.queries.summaries import Summary, summary
+from executions.queries.trail import EventPage, EventRow, event_log, events
 
 __all__ = [
     "EventPage",

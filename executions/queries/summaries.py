@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import F
 
 from executions.kinds import Kind
 from executions.queries.lists import Filters, executions
@@ -76,6 +76,14 @@ _USED = (
     "phase", "target_slug", "cost_micros", "input_tokens", "output_tokens", "duration_us",
 )  # fmt: skip
 
+_NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("total", "ended", "completed", "timed", "duration"), 0),
+    **dict.fromkeys(("cost", "input", "output"), 0),
+    "phases": {},
+    "failing": [],
+    "costly": [],
+}
+
 
 def summary(
     viewer: Caller,
@@ -95,7 +103,11 @@ def summary(
     span = WINDOWS[window]
     if span is not None:
         found = found.filter(created_at__gte=now - span)
-    narrowed, params = found.order_by().values_list(*map(F, _USED)).query.sql_with_params()
+    try:
+        narrowed, params = found.order_by().values_list(*_USED).query.sql_with_params()
+    except EmptyResultSet:
+        # Whoever reads no organization has nothing to sum up.
+        return _shaped(_NOTHING, scoped=scoped)
     sql = _SUMMARY.format(
         narrowed=narrowed, by_slug="true" if kind.target == "workflow" else "false"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -19,7 +20,7 @@ from organizations.operations import audit, slugs
 from organizations.states import PrincipalKind, Role
 from stigmer.core import texts
 from stigmer.core.callers import Act
-from stigmer.core.errors import AlreadyExists, InvalidRequest, PreconditionFailed
+from stigmer.core.errors import AlreadyExists, InvalidRequest, PreconditionFailed, Refusal
 from stigmer.core.registries import delete_gates
 
 DESCRIPTION_BYTES = 500
@@ -43,7 +44,7 @@ def _slug_for(name: str, slug: str | None) -> str:
             "no slug can be derived from this name; send a slug", pointer="/name", fault="no_slug"
         )
     if naming.is_reserved(chosen):
-        raise SlugReserved(slug=chosen, retired=False)
+        raise SlugReserved("this slug is a word that addresses use", slug=chosen, retired=False)
     return chosen
 
 
@@ -60,8 +61,7 @@ def create_organization(
     _check_member(owner)
     claim = slugs.claim(slug=chosen, now=now)
     if not claim.won:
-        refusal = SlugReserved if claim.entry.retired else AlreadyExists
-        raise refusal(slug=chosen, retired=claim.entry.retired)
+        raise _taken(claim.entry)
     organization = Organization.objects.create(
         slug_id=chosen, name=name, description=description, created_at=now, updated_at=now
     )
@@ -70,6 +70,13 @@ def create_organization(
     )
     audit.record("organization_created", by=by, organization=chosen, owner=owner)
     return organization
+
+
+def _taken(entry: slugs.Entry) -> Refusal:
+    facts: dict[str, Any] = {"slug": entry.slug, "retired": entry.retired}
+    if entry.retired:
+        return SlugReserved("this slug belonged to an organization that is gone", **facts)
+    return AlreadyExists("another organization has this slug", **facts)
 
 
 def _check_member(name: str) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from resources.kinds import TRUSTED, stored
 from resources.models import Resource
@@ -40,12 +41,19 @@ def delete_trusted(organization: str, now: datetime) -> dict[str, int]:
 
 
 @transaction.atomic
-def purge(organization: str, limit: int) -> int:
-    """Delete at most `limit` documents that a deleted organization left; how many there were."""
-    left = Resource.objects.filter(
-        organization=organization, organization__retired_at__isnull=False
-    )
-    return _delete(pk__in=list(left.order_by("pk").values_list("pk", flat=True)[:limit]))
+def purge(cutoff: datetime, size: int) -> int:
+    """Delete at most `size` documents that deleted organizations left; how many there were."""
+    left = _left().select_for_update(of=("self",), skip_locked=True)
+    return _delete(pk__in=list(left.values_list("pk", flat=True)[:size]))
+
+
+def left_by_deleted(cutoff: datetime) -> int:
+    """How many documents deleted organizations left."""
+    return _left().count()
+
+
+def _left() -> QuerySet[Resource]:
+    return Resource.objects.filter(organization__retired_at__isnull=False)
 
 
 def _delete(**which: Any) -> int:

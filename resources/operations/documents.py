@@ -32,10 +32,11 @@ _ROUNDS = 50
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The document as it is stored now, and whether it is new."""
+    """The document as it is stored now, and what that took."""
 
     document: Document
     created: bool
+    changed: bool = True
 
 
 @transaction.atomic
@@ -84,6 +85,22 @@ def apply(
             # Another create of this slug committed between the look and the insert.
             continue
     raise StoreUnavailable
+
+
+@transaction.atomic
+def ensure(*, kind: str, document: dict[str, Any], by: Act, now: datetime) -> Applied:
+    """As `apply`, and nothing is written when the document says so already."""
+    known = stored(kind)
+    org = writing.creatable(by.caller, document)
+    _check_members(document, ("metadata", "spec"))
+    slug = slug_of(metadata_of(document["metadata"]))
+    found = reading.locked_by_slug(known.name, org, slug)
+    if found is not None:
+        before, sealed = found
+        draft = draft_of(known, document["metadata"], document.get("spec", {}), before, sealed)
+        if draft.says(before, sealed):
+            return Applied(before, created=False, changed=False)
+    return apply(kind=kind, document=document, by=by, now=now)
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ from organizations.authorization import Resource as Protected
 from organizations.errors import OrganizationNotFound
 from organizations.operations import audit
 from organizations.operations.holding import hold
-from resources.documents import Document, Draft, as_json
+from resources.documents import Document, Draft, as_json, in_order
 from resources.kinds import KINDS, Kind
 from resources.models import Resource, ResourceVersion
 from stigmer.core.callers import Act, Caller
@@ -70,7 +70,7 @@ def insert(kind: Kind, draft: Draft, status: dict[str, Any], *, by: Act, now: da
         annotations=draft.annotations,
         tags=draft.tags,
         spec=draft.spec,
-        status=status,
+        status=in_order(status),
         resource_version=1,
         created_at=now,
         created_by=by.actor,
@@ -105,7 +105,7 @@ def rewrite(
         annotations=draft.annotations,
         tags=draft.tags,
         spec=draft.spec,
-        status=status,
+        status=in_order(status),
         resource_version=before.resource_version + 1,
         updated_at=now,
         updated_by=by.actor,

@@ -91,7 +91,8 @@ def _metadata(steps: list[str]) -> tuple[str, list[Any]]:
 
 
 def _json(root: str, steps: list[str]) -> tuple[str, list[Any]]:
-    sql, params = f"resources_resource.{root}", []
+    sql = f"resources_resource.{root}"
+    params: list[Any] = []
     for part in steps:
         snake = _snake(part)
         if snake == part:

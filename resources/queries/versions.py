@@ -10,6 +10,8 @@ from django.db.models import Q, QuerySet
 from resources.errors import VersionNotFound
 from resources.models import ResourceVersion
 
+Position = tuple[datetime, int]
+
 
 class Version(NamedTuple):
     """One archived spec; `snapshot` is the whole document as it was."""
@@ -31,9 +33,7 @@ def of(kind: str, id: str) -> QuerySet[ResourceVersion]:
     return found.order_by("-archived_at", "-id")
 
 
-def after(
-    found: QuerySet[ResourceVersion], position: tuple[datetime, int] | None
-) -> QuerySet[ResourceVersion]:
+def after(found: QuerySet[ResourceVersion], position: Position | None) -> QuerySet[ResourceVersion]:
     """The versions behind this position (archived_at, id)."""
     if position is None:
         return found

@@ -9,9 +9,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from stigmer.background import sweeps
 from stigmer.background.models import BackgroundProcess
-from stigmer.background.queries import last_heartbeats
+from stigmer.background.queries import Sign, last_signs
 from stigmer.console.ages import age
+from stigmer.console.base import Table, badge
 from stigmer.core.callers import Caller
 from workitems import summaries
 from workitems.summaries import Day, Load, Work
@@ -34,9 +36,9 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         found = summaries.work(_reader(request.user), now)
         context |= {"work": found, "loads": _bars(found.loads), **_days(found.ended)}
         context |= {"oldest": _lines(found.oldest, now), "newest": _lines(found.newest, now)}
+        context |= {"active": f"{found.active:,}", "waiting": f"{found.waiting:,}"}
         context["rest"] = _rest(found)
-    if request.user.has_perm("background.view_heartbeat"):
-        context["heartbeats"] = _heartbeats(now)
+    context |= _background(request, now)
     return context
 
 
@@ -54,7 +56,7 @@ def _counts(request: HttpRequest) -> list[dict[str, Any]]:
     if not mine:
         return []
     return [
-        {"title": title, "rows": rows, "exact": exact}
+        {"title": title, "rows": f"{rows:,}" if exact else f"{round(rows, -3):,}", "exact": exact}
         for title, (rows, exact) in summaries.sizes(mine).items()
     ]
 
@@ -64,9 +66,8 @@ def _bars(loads: list[Load]) -> list[dict[str, Any]]:
     return [
         {
             "organization": load.organization,
-            "active": load.active,
-            "waiting": load.waiting,
-            "open": load.open,
+            "active": f"{load.active:,}",
+            "waiting": f"{load.waiting:,}",
             "active_width": round(100 * load.active / most, 2),
             "waiting_width": round(100 * load.waiting / most, 2),
             "address": _list_of(load.organization),
@@ -80,11 +81,11 @@ def _list_of(organization: str) -> str:
     return f"{address}?organization__slug__exact={organization}"
 
 
-def _rest(found: Work) -> dict[str, int] | None:
+def _rest(found: Work) -> dict[str, Any] | None:
     rest = found.loads[ORGANIZATIONS_SHOWN:]
     if not rest:
         return None
-    return {"organizations": len(rest), "open": sum(load.open for load in rest)}
+    return {"organizations": len(rest), "open": f"{sum(load.open for load in rest):,}"}
 
 
 def _days(days: list[Day]) -> dict[str, Any]:
@@ -93,7 +94,7 @@ def _days(days: list[Day]) -> dict[str, Any]:
         "days": [
             {
                 "day": day.day,
-                "ended": day.ended,
+                "ended": f"{day.ended:,}",
                 "x": 10 + 80 * number,
                 "middle": 40 + 80 * number,
                 "height": round(BAR * day.ended / most, 2),
@@ -102,7 +103,7 @@ def _days(days: list[Day]) -> dict[str, Any]:
             }
             for number, day in enumerate(days)
         ],
-        "ended_total": sum(day.ended for day in days),
+        "ended_total": f"{sum(day.ended for day in days):,}",
     }
 
 
@@ -120,8 +121,38 @@ def _lines(items: list[Any], now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _heartbeats(now: datetime) -> list[dict[str, Any]]:
-    seen = last_heartbeats()
+def _background(request: HttpRequest, now: datetime) -> dict[str, Any]:
+    beats = request.user.has_perm("background.view_heartbeat")
+    runs = request.user.has_perm("background.view_sweeprun")
+    if not beats and not runs:
+        return {}
+    signs = last_signs()
+    found: dict[str, Any] = {}
+    if beats:
+        found["heartbeats"] = _heartbeats(signs, now)
+    if runs:
+        found["sweeps"] = _sweeps(signs, now)
+    return found
+
+
+def _sweeps(signs: list[Sign], now: datetime) -> Table:
+    ran = {sign.name: sign for sign in signs if sign.kind == "sweep"}
+    rows: list[tuple[object, ...]] = []
+    for sweep in sweeps.known():
+        last = ran.get(sweep.name)
+        ago = age(now - last.at) if last else "never"
+        rows.append((sweep.name, ago, _outcome(last) if last else "–"))
+    return Table("Sweeps", ("Sweep", "Last run, ago", "Outcome"), rows)
+
+
+def _outcome(run: Sign) -> object:
+    if run.error:
+        return badge("failed", "bad")
+    return badge("done", "good") if run.ended_at else badge("running or killed", "waiting")
+
+
+def _heartbeats(signs: list[Sign], now: datetime) -> list[dict[str, Any]]:
+    seen = {sign.name: sign.at for sign in signs if sign.kind == "heartbeat"}
     return [
         {
             "process": process,

@@ -19,6 +19,10 @@ TEXT_CHARACTERS = 64 * 1024
 _PREFIXED = """(SELECT CASE WHEN numnode(q) = 0 THEN q ELSE (q::text || ':*')::tsquery END
     FROM plainto_tsquery('simple', %s) AS q)"""
 _PLAIN = "plainto_tsquery('simple', %s)"
+# Normalization 32 keeps a rank below 1; what is found is never shown with 0.
+_SCORE = "GREATEST(ts_rank({vector}, {query}, 32), 1e-6)"
+# ASCII punctuation parts words, as in `fold`; what PostgreSQL would take for a path or a host.
+PARTED = r"""regexp_replace({text}, '[!-/:-@\[-`{{-~]', ' ', 'g')"""
 
 
 def fold(text: str) -> str:
@@ -63,6 +67,18 @@ class Question:
     def query(self) -> tuple[str, list[Any]]:
         """The tsquery as SQL with its parameters: words AND together, a single one is a prefix."""
         return (_PLAIN if " " in self.words else _PREFIXED), [self.words]
+
+    def held(self, vector: str) -> tuple[str, list[Any]]:
+        """SQL that tells whether this tsvector has the words, with its parameters."""
+        query, params = self.query()
+        return f"{vector} @@ {query}", params
+
+    def score(self, vector: str) -> tuple[str, list[Any]]:
+        """SQL for the score of this tsvector in (0, 1], with its parameters; 1 for a list."""
+        if not self.words:
+            return "1.0::float8", []
+        query, params = self.query()
+        return _SCORE.format(vector=vector, query=query), params
 
     def may_hold(self, kind: str) -> bool:
         """Whether hits of this kind are wanted and allowed at all."""

@@ -22,7 +22,7 @@ class AccessFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         facts: Any = record.args
         if not self.json:
-            rest = " ".join(f"{name}={value}" for name, value in facts.items() if value != "")
+            rest = " ".join(f"{name}={_one_line(value)}" for name, value in facts.items() if value)
             return f"{self.formatTime(record)} {record.getMessage()} {rest}"
         moment = datetime.fromtimestamp(record.created, UTC)
         shown = {
@@ -33,6 +33,12 @@ class AccessFormatter(logging.Formatter):
             "timestamp": moment,
         }
         return msgspec.json.encode(shown).decode()
+
+
+def _one_line(value: Any) -> str:
+    # A decoded path may hold line breaks, which must not look like another record.
+    shown = str(value)
+    return shown if shown.isprintable() else ascii(shown)
 
 
 def record(request: HttpRequest, status: int, seconds: float) -> None:

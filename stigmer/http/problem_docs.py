@@ -121,4 +121,4 @@ def _example(code: str, status: int, title: str) -> dict[str, Any]:
     if code == errors.InvalidRequest.code:
         body["detail"] = "title must not be empty"
         body["errors"] = [{"pointer": "/title", "code": "blank", "detail": body["detail"]}]
-    return {"summary": title, "value": body}
+    return {"summary": f"{code}: {title}", "value": body}

@@ -97,6 +97,20 @@ def test_staff_outside_the_organization_is_refused_by_the_operation(
     assert "Only members" in page
 
 
+def test_an_action_tells_staff_nothing_of_a_private_item(
+    signed_in: Callable[..., Client], open_item: Open
+) -> None:
+    item = open_item("A secret plan", visibility="private")
+    staff = signed_in("bob", "workitems.view_workitem", "workitems.change_workitem")
+
+    confirmed = staff.post(ITEMS, {"action": "archive", "_selected_action": item})
+    answer = act(staff, "archive", item, 1)
+
+    assert "A secret plan" not in confirmed.content.decode() + answer.content.decode()
+    assert "work item not found" in answer.content.decode()
+    assert state(item) == "active"
+
+
 def test_says_how_many_before_it_does_them(root: Client, open_item: Open) -> None:
     items = [open_item(f"Item {number}") for number in range(3)]
 

@@ -53,7 +53,13 @@ def test_the_dashboard_takes_fewer_than_10_statements(
     django_assert_max_num_queries: Callable[..., object],
 ) -> None:
     open_item("Fix the door")
-    client = signed_in("vera", "workitems.view_workitem", "background.view_heartbeat")
+    client = signed_in(
+        "vera",
+        "workitems.view_workitem",
+        "organizations.view_organization",
+        "background.view_heartbeat",
+        "background.view_sweeprun",
+    )
 
     with django_assert_max_num_queries(9):  # type: ignore[attr-defined]
         answer = client.get("/console/")
@@ -72,3 +78,37 @@ def test_an_item_page_takes_fewer_than_12_statements(
         answer = root.get(f"/console/workitems/workitem/{item}/change/")
 
     assert "make it open again" in answer.content.decode()
+
+
+@pytest.mark.parametrize("app", ["workitems", "organizations", "background", "auth"])
+def test_every_app_has_a_page(root: Client, app: str) -> None:
+    assert root.get(f"/console/{app}/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "organizations/organization/acme/change/",
+        "organizations/organizationslug/acme/change/",
+        "organizations/principal/named/surface:telegram",
+        "auth/group/add/",
+        "password_change/",
+        "password_change/done/",
+        "django_celery_beat/intervalschedule/add/",
+        "search/?s=work",
+    ],
+)
+def test_a_page_opens_for_a_platform_admin(root: Client, path: str) -> None:
+    answer = root.get(f"/console/{path}", follow=True)
+
+    assert answer.status_code == 200
+    assert answer["Content-Security-Policy"] == CONTENT_SECURITY_POLICY
+
+
+@pytest.mark.parametrize("path", ["organizations/organization/none/change/", "nothing/here/"])
+def test_what_is_not_there_is_not_found(root: Client, path: str) -> None:
+    assert root.get(f"/console/{path}").status_code == 404
+
+
+def test_the_console_without_its_slash_leads_to_it(client: Client) -> None:
+    assert client.get("/console")["Location"] == "/console/"

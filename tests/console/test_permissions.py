@@ -79,6 +79,28 @@ def test_private_items_are_for_platform_admins(
     assert "A secret plan" in root.get("/console/").content.decode()
 
 
+def test_what_a_deleted_organization_left_is_invisible(root: Client, open_item: Open) -> None:
+    from organizations.operations.organizations import delete_organization
+    from tests import factories
+    from tests.console.items import move
+
+    item = open_item("Left behind", external_key="LEFT")
+    move(item, "complete")
+    delete_organization(slug="acme", by=factories.act(), now=factories.now())
+
+    assert root.get(page(item)).status_code == 404
+    for path in (
+        "/console/",
+        f"{ITEMS}?state=any",
+        f"{ITEMS}?q=LEFT",
+        f"{ITEMS}export/csv/?q=LEFT",
+    ):
+        assert "Left behind" not in root.get(path).getvalue().decode(), path
+    assert (
+        '<span class="console-number">0</span><span>ended' in root.get("/console/").content.decode()
+    )
+
+
 def test_a_private_successor_is_not_named_to_staff(signed_in: SignIn, open_item: Open) -> None:
     from tests.console.items import move
 

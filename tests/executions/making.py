@@ -18,7 +18,7 @@ from executions.operations import Claimed, Event, Report
 from executions.queries import ExecutionRow
 from executions.states import Command
 from resources.documents import Document
-from resources.operations import documents
+from resources.operations import documents, instances
 from tests import factories
 
 RUNNER = "service:dispatcher"
@@ -51,9 +51,7 @@ def agent(name: str = "Helper", *, org: str = "acme", by: str = "alice") -> Docu
 
 def instance(of: Document, name: str = "Nightly", *, by: str = "alice") -> Document:
     """An instance of a workflow."""
-    return document(
-        "workflow_instance", name, {"workflow_id": of.id}, org=of.organization, by=by
-    )
+    return document("workflow_instance", name, {"workflow_id": of.id}, org=of.organization, by=by)
 
 
 def pending(
@@ -62,6 +60,18 @@ def pending(
     """A workflow execution that waits for a runner."""
     of = of or _first("workflow", org) or workflow(org=org, by=by)
     new = operations.NewExecution(org=org, target=of.id, **more)
+    return operations.create_execution(
+        kind=WORKFLOW, new=new, by=factories.act(by), now=factories.now(), facts={}
+    ).execution
+
+
+def private(*, by: str = "bob") -> ExecutionRow:
+    """An execution that nobody but its starter and platform admins see."""
+    one = instance(workflow("Secret"))
+    instances.set_execution_visibility(
+        id=one.id, visibility="visibility_private", by=factories.act(), now=factories.now()
+    )
+    new = operations.NewExecution(org="acme", instance=one.id)
     return operations.create_execution(
         kind=WORKFLOW, new=new, by=factories.act(by), now=factories.now(), facts={}
     ).execution

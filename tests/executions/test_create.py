@@ -216,13 +216,17 @@ def test_racing_first_uses_of_a_key_make_one_execution(as_: As) -> None:
 def test_an_agent_execution_has_its_own_fields(as_: As) -> None:
     of = making.agent()
 
-    made = as_("bob").post(
-        "/agent-executions",
-        {
-            "metadata": {"org": "acme", "name": "Ask"},
-            "spec": {"agent_id": of.id, "session_id": "ses_1", "message": "hi"},
-        },
-    ).json()
+    made = (
+        as_("bob")
+        .post(
+            "/agent-executions",
+            {
+                "metadata": {"org": "acme", "name": "Ask"},
+                "spec": {"agent_id": of.id, "session_id": "ses_1", "message": "hi"},
+            },
+        )
+        .json()
+    )
 
     assert made["kind"] == "AgentExecution"
     assert made["metadata"]["id"].startswith("aex_")

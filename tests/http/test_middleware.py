@@ -238,3 +238,13 @@ def test_every_request_is_logged_once_without_its_query(
         "level": "info",
     }
     assert "limit" not in AccessFormatter(json=False).format(record)
+
+
+@pytest.mark.parametrize("json_lines", [True, False])
+def test_a_path_cannot_write_a_second_record(
+    client: Client, records: list[logging.LogRecord], json_lines: bool
+) -> None:
+    client.get("/nothing%0A2026-01-31 request method=GET")
+
+    (record,) = records
+    assert len(AccessFormatter(json=json_lines).format(record).splitlines()) == 1

@@ -110,8 +110,8 @@ def test_opens_an_organization() -> None:
     ("slug", "owner", "said"),
     [
         ("Acme", "alice", "slug must match"),
-        ("admin", "alice", "This slug can never be taken"),
-        ("taken", "alice", "It exists already"),
+        ("admin", "alice", "this slug is a word that addresses use"),
+        ("taken", "alice", "another organization has this slug"),
         ("acme", "nobody", "There is no such member"),
         ("acme", "surface:x", "a surface is never a member"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth import authenticate
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 
 from organizations.models import Principal, SignInAttempts
 from organizations.operations import attempts, principals
@@ -170,3 +170,23 @@ def test_the_address_is_the_one_that_our_proxy_saw(settings: Any) -> None:
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     assert address_of(request) == "192.0.2.7"
     assert address_of(None) == ""
+
+
+def test_the_consoles_page_locks_out_and_says_so(bob: datetime) -> None:
+    principals.make_admin(principal="bob", by=act("root"), now=now())
+    client = Client()
+
+    def post(password: str) -> Any:
+        form = {"username": "bob", "password": password, "next": "/console/"}
+        return client.post("/console/login/", form)
+
+    assert post(PASSWORD).status_code == 302
+    client.logout()
+    for _ in range(5):
+        assert post("wrong").status_code == 200
+
+    refused = post(PASSWORD)
+
+    assert refused.status_code == 200
+    assert LOCKED_OUT in refused.content.decode()
+    assert "_auth_user_id" not in client.session

@@ -16,8 +16,9 @@ from workitems.queries import items as item_queries
 pytestmark = pytest.mark.django_db(transaction=True)
 RACERS = 16
 MANY = pytest.mark.parametrize(
-    ("count", "racers"), [(12, RACERS), pytest.param(200, 32, marks=pytest.mark.slow)]
+    ("count", "racers"), [(12, RACERS), pytest.param(200, 32, marks=pytest.mark.long)]
 )
+SOME = pytest.mark.parametrize(("count", "racers"), [(12, RACERS)])
 NEW = {"tenant": "acme", "title": "Fix the door"}
 RUN = {"engine": "temporal"}
 
@@ -59,7 +60,7 @@ def test_one_external_key_opens_one_item(as_: Any, count: int, racers: int) -> N
     assert rows("SELECT count(*) FROM workitems_createrequest") == [(count * racers,)]
 
 
-@MANY
+@SOME
 def test_one_key_is_one_actors(as_: Any, count: int, racers: int) -> None:
     apis = prepared(as_, *["alice", "bob"] * (racers // 2))
 
@@ -92,7 +93,7 @@ def test_one_version_is_moved_once(as_: Any, cast: Any, count: int, racers: int)
     assert rows("SELECT DISTINCT state_version, last_event_seq FROM workitems_workitem") == [(2, 2)]
 
 
-@MANY
+@SOME
 def test_one_key_moves_once(as_: Any, cast: Any, count: int, racers: int) -> None:
     items = [factories.open_item() for _ in range(count)]
     moves = _moves(as_, items, racers, key="k")[::2]
@@ -153,7 +154,7 @@ def test_without_both_layers_one_version_is_moved_twice(
 # Executions ---------------------------------------------------------------------------------------
 
 
-@MANY
+@SOME
 def test_of_attaches_one_is_open(as_: Any, cast: Any, count: int, racers: int) -> None:
     items = [factories.open_item() for _ in range(count)]
     apis = prepared(as_, *["bob"] * racers)
@@ -187,7 +188,7 @@ def test_the_same_run_is_attached_once(as_: Any, cast: Any) -> None:
     ]
 
 
-@MANY
+@SOME
 def test_of_resume_and_complete_one_wins(as_: Any, cast: Any, count: int, racers: int) -> None:
     items = [factories.waiting_item() for _ in range(count)]
     apis = prepared(as_, *["bob"] * racers)
@@ -255,7 +256,7 @@ def test_every_intent_has_its_event(as_: Any, cast: Any) -> None:
 # A create and what stands in its way --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [25, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [25, pytest.param(200, marks=pytest.mark.long)])
 def test_of_a_create_and_a_delete_of_the_organization_one_wins(
     as_: Any, cast: Any, count: int
 ) -> None:

@@ -97,10 +97,12 @@ class WorkItemAdmin(ActionAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WorkItem]:
-        found: QuerySet[WorkItem] = super().get_queryset(request)
-        if getattr(request.user, "is_superuser", False):
-            return found
-        return found.filter(visibility=Visibility.TENANT)
+        # What a deleted organization left is invisible from the moment of the delete.
+        found = super().get_queryset(request).filter(organization__retired_at__isnull=True)
+        if not getattr(request.user, "is_superuser", False):
+            found = found.filter(visibility=Visibility.TENANT)
+        kept: QuerySet[WorkItem] = found
+        return kept
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[WorkItem], search_term: str

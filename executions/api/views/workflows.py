@@ -24,7 +24,7 @@ from executions.errors import (
     TaskNotFound,
 )
 from executions.kinds import WORKFLOW
-from executions.queries.events import LOG, permit
+from executions.queries.trail import LOG, permit
 from executions.states import Decision
 from organizations.errors import OrganizationNotFound
 from resources.errors import ResourceNotFound
@@ -173,14 +173,7 @@ class WorkflowEvents(APIView):
         refusals=(PermissionDenied, EventLogFailed),
     )
     def get(self, call: Call, execution: str) -> HttpResponse:
-        found = queries.event_log(
-            call.caller,
-            execution,
-            after=serving.counter("after_sequence", call.query.after_sequence),
-            limit=serving.number("page_size", call.query.page_size, least=1, most=500, absent=100),
-            types=given(call.query.event_type, ()),
-            task=given(call.query.task_name),
-        )
+        found = queries.event_log(call.caller, execution, **serving.log_page(call, execution))
         return reply(shown.events_of(found))
 
 
