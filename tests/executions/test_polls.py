@@ -96,13 +96,14 @@ def test_an_inbox_that_stays_empty_answers_so_in_time(live: Live) -> None:
 
 
 def test_an_inbox_whose_claim_was_lost_meanwhile_says_so(live: Live) -> None:
-    held = making.running(lease_seconds=2) if False else making.running()
+    making.pending()
+    held = making.claim(WORKFLOW, lease_seconds=2)
+    assert held is not None
     waiting = InThread(lambda: inbox(live, held, wait=20))
-    time.sleep(0.7)
+    time.sleep(2.1)
 
-    with making.lapsed(held):
-        making.claim(WORKFLOW)
-        answer = waiting.result()
+    making.claim(WORKFLOW)
+    answer = waiting.result()
 
     assert (answer.status_code, answer.json()["code"]) == (409, "claim_lost")
     assert answer.headers["X-Frame-Options"] == "DENY"

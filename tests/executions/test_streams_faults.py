@@ -18,7 +18,7 @@ from organizations.operations import members
 from stigmer.http.streams import flowing
 from tests import factories, served
 from tests.executions import making
-from tests.executions.watching import InThread, Live, Watcher, until
+from tests.executions.watching import InThread, Live, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,7 +83,7 @@ def test_a_client_that_takes_nothing_is_dropped(live: Live) -> None:
     assert until(lambda: live.gauge() == 0, 40) < 35
 
 
-def test_the_kernel_ends_the_connection_of_a_client_that_vanished() -> None:
+def test_the_kernel_ends_the_connection_of_a_client_that_vanished(settings: Any) -> None:
     class Transport:
         def get_extra_info(self, name: str) -> socket.socket:
             return mine
@@ -100,15 +100,15 @@ def test_the_kernel_ends_the_connection_of_a_client_that_vanished() -> None:
             timeout = mine.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
 
     assert timeout == flowing.UNCONFIRMED_SECONDS * 1000
-    assert timeout / 1000 + flowing.COMMENT_EVERY < 30
+    assert timeout / 1000 + settings.STIGMER_STREAM_COMMENT < 30
 
 
 @contextmanager
 def own_process(**environment: str) -> Iterator[tuple[Live, subprocess.Popen[bytes]]]:
     """A web process that the test may end."""
-    with served.web_process(**environment) as address:
+    with served.started(**environment) as (address, process):
         live = Live(address)
-        yield live, served.LAST[0]
+        yield live, process
         live.close()
 
 
@@ -154,7 +154,7 @@ def test_a_reader_who_may_no_longer_read_is_let_go(cast: Any) -> None:
         assert watcher.ended
 
 
-def test_a_quiet_stream_says_a_comment(cast: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quiet_stream_says_a_comment(cast: Any) -> None:
     held = making.running()
     with own_process(STIGMER_STREAM_COMMENT="1") as (live, _):
         watcher = live.watch("vera", f"/workflow-executions/{held.execution.id}/events/stream")
@@ -163,4 +163,3 @@ def test_a_quiet_stream_says_a_comment(cast: Any, monkeypatch: pytest.MonkeyPatc
 
         assert first is not None
         assert first.comment
-        assert isinstance(watcher, Watcher)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import httpx
+from django.db import connection
 
 from tests import factories
 
@@ -51,9 +52,7 @@ class Live:
         return self.send(name, "GET", path, **more)
 
     def watch(self, name: str, path: str, **headers: str) -> Watcher:
-        self.watchers.append(
-            Watcher(self.address, f"/api/v1{path}", self.headers(name, **headers))
-        )
+        self.watchers.append(Watcher(self.address, f"/api/v1{path}", self.headers(name, **headers)))
         return self.watchers[-1]
 
     def close(self) -> None:
@@ -144,6 +143,8 @@ class InThread:
                 self._found = call()
             except Exception as raised:  # noqa: BLE001 the test looks at it
                 self._found = raised
+            finally:
+                connection.close()
 
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()

@@ -13,7 +13,7 @@ from executions.api.schemas import answers, asked
 from executions.api.serving import given
 from executions.errors import ExecutionNotFound
 from executions.kinds import AGENT, WORKFLOW, Kind
-from executions.queries.events import STREAM, SUBSCRIBE, permit
+from executions.queries.trail import STREAM, SUBSCRIBE, permit
 from stigmer.core.callers import Caller
 from stigmer.core.errors import PermissionDenied
 from stigmer.http import streams

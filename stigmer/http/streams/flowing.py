@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 from a2wsgi.asgi_typing import Send
+from django.conf import settings
 from django.db import DatabaseError
 
 from stigmer.core.errors import Refusal
@@ -17,8 +18,6 @@ from stigmer.http.streams.sources import COMMENT, RETRY, Batch
 from stigmer.http.streams.threads import Threads
 
 log = structlog.get_logger("stigmer.streams")
-COMMENT_EVERY = 15.0
-RECHECK_EVERY = 60.0
 # A client that takes nothing for so long is dropped, and so is one that confirms nothing.
 SEND_SECONDS = 20.0
 UNCONFIRMED_SECONDS = 10
@@ -73,13 +72,15 @@ class _Flow:
         """Wait for a reason to read; false when there is nothing more to wait for."""
         bell = self.stream.bell
         while not bell.over:
-            rang = await bell.wait(max(0.0, self.sent + COMMENT_EVERY - time.monotonic()))
+            rang = await bell.wait(
+                max(0.0, self.sent + settings.STIGMER_STREAM_COMMENT - time.monotonic())
+            )
             if self.stream.bell.over:
                 break
-            if time.monotonic() - self.checked >= RECHECK_EVERY:
+            if time.monotonic() - self.checked >= settings.STIGMER_STREAM_RECHECK:
                 await self.threads.read(self.stream.recheck)
                 self.checked = time.monotonic()
-            if time.monotonic() - self.sent >= COMMENT_EVERY:
+            if time.monotonic() - self.sent >= settings.STIGMER_STREAM_COMMENT:
                 await self._write(COMMENT)
             if rang:
                 return True
