@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 
 def main() -> None:
@@ -26,6 +27,9 @@ def main() -> None:
     one = programs.add_parser("one_organization", help="creates into one beside eight")
     one.add_argument("--rounds", type=int, default=10)
     one.add_argument("--seconds", type=float, default=3)
+    streams = programs.add_parser("streams", help="open streams: memory, wake-ups, clean-up")
+    streams.add_argument("--streams", type=int, default=1000)
+    streams.add_argument("--wakes", type=int, default=50)
     chosen = parser.parse_args()
     if chosen.program == "fill":
         _fill(chosen.items)
@@ -35,6 +39,8 @@ def main() -> None:
         _sweep(chosen)
     elif chosen.program == "one_organization":
         _one_organization(chosen)
+    elif chosen.program == "streams":
+        _streams(chosen)
     else:
         _api(chosen)
 
@@ -72,6 +78,13 @@ def _one_organization(chosen: argparse.Namespace) -> None:
     from bench import one_organization
 
     one_organization.run(rounds=chosen.rounds, seconds=chosen.seconds)
+
+
+def _streams(chosen: argparse.Namespace) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "stigmer.settings")
+    from bench import streams
+
+    streams.run(streams=chosen.streams, wakes=chosen.wakes)
 
 
 def _api(chosen: argparse.Namespace) -> None:
