@@ -1,8 +1,9 @@
-"""`python -m bench`: fill, api, executions, scale, sweep, one_organization."""
+"""`python -m bench`: fill, api, executions, streams, scale, sweep, one_organization."""
 
 from __future__ import annotations
 
 import argparse
+import os
 
 
 def main() -> None:
@@ -31,6 +32,9 @@ def main() -> None:
     executions.add_argument("--seconds", type=float, default=3)
     executions.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
     executions.add_argument("--only", nargs="+", default=[], metavar="CALL")
+    streams = programs.add_parser("streams", help="open streams: memory, wake-ups, clean-up")
+    streams.add_argument("--streams", type=int, default=1000)
+    streams.add_argument("--wakes", type=int, default=50)
     chosen = parser.parse_args()
     if chosen.program == "fill":
         _fill(chosen.items)
@@ -42,6 +46,8 @@ def main() -> None:
         _executions(chosen)
     elif chosen.program == "one_organization":
         _one_organization(chosen)
+    elif chosen.program == "streams":
+        _streams(chosen)
     else:
         _api(chosen)
 
@@ -87,6 +93,13 @@ def _one_organization(chosen: argparse.Namespace) -> None:
     from bench import one_organization
 
     one_organization.run(rounds=chosen.rounds, seconds=chosen.seconds)
+
+
+def _streams(chosen: argparse.Namespace) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "stigmer.settings")
+    from bench import streams
+
+    streams.run(streams=chosen.streams, wakes=chosen.wakes)
 
 
 def _api(chosen: argparse.Namespace) -> None:

@@ -68,14 +68,15 @@ def serving() -> Iterator[Server]:
     ]  # fmt: skip
     process = subprocess.Popen(command, cwd=PROJECT)
     try:
-        _wait(port)
+        wait_for(port)
         yield Server("127.0.0.1", port, process.pid)
     finally:
         process.terminate()
         process.wait(20)
 
 
-def _wait(port: int) -> None:
+def wait_for(port: int) -> None:
+    """Until something listens there. Raises RuntimeError."""
     for _ in range(150):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return

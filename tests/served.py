@@ -36,6 +36,13 @@ def free_port() -> int:
 @contextmanager
 def web_process() -> Iterator[str]:
     """The address of a web process; it has ended, and let go of the database, afterwards."""
+    with started() as (address, _):
+        yield address
+
+
+@contextmanager
+def started(**more: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """As `web_process`, with the process itself; `more` is set in its environment."""
     port = free_port()
     environment = {
         **os.environ,
@@ -44,13 +51,14 @@ def web_process() -> Iterator[str]:
         "PORT": str(port),
         "STIGMER_ENV": "development",
         "STIGMER_THROTTLE": "off",
+        **more,
     }
     process = subprocess.Popen(
         [sys.executable, "-m", "stigmer.serve"], cwd=PROJECT, env=environment
     )
     try:
         _await(process, f"http://127.0.0.1:{port}")
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", process
     finally:
         process.kill()
         process.wait()

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from executions.api.views import agents, runners, workflows
+from executions.api.views import agents, live, runners, workflows
 
 COMMANDS = "cancel|terminate|pause|resume|recover"
 
@@ -13,6 +13,8 @@ urlpatterns = [
     path("workflow-executions/<str:execution>", workflows.WorkflowExecution.as_view()),
     path("workflow-executions/<str:execution>/status", workflows.WorkflowStatus.as_view()),
     path("workflow-executions/<str:execution>/events", workflows.WorkflowEvents.as_view()),
+    path("workflow-executions/<str:execution>/events/stream", live.EventStream.as_view()),
+    path("workflow-executions/<str:execution>/stream", live.WorkflowStream.as_view()),
     path("workflow-executions/<str:execution>/signals", workflows.Signals.as_view()),
     path(
         "workflow-executions/<str:execution>/tasks/<str:task>/approval",
@@ -25,6 +27,7 @@ urlpatterns = [
     path("agent-executions", agents.AgentExecutions.as_view()),
     path("agent-executions/summary", agents.AgentSummary.as_view()),
     path("agent-executions/<str:execution>", agents.AgentExecution.as_view()),
+    path("agent-executions/<str:execution>/stream", live.AgentStream.as_view()),
     path("agent-executions/<str:execution>/status", agents.AgentStatus.as_view()),
     re_path(
         rf"^agent-executions/(?P<execution>[^/]+)/(?P<command>{COMMANDS})$",

@@ -33,6 +33,9 @@ in_use: Registry[Callable[[str, str], int]] = Registry("asked before a resource 
 search_sources: Registry[Callable[..., Any]] = Registry("searched by /search")
 # (execution: str, phase: str, now: datetime) -> None, in the transaction that ends an execution
 ended: Registry[Callable[..., None]] = Registry("told when an execution ended")
+# (ids: list[str]) -> dict[str, Any]: a version of each, which differs when a reader should look;
+# named by the kind that stands before the colon of a wake-up's topic
+probes: Registry[Callable[[list[str]], dict[str, Any]]] = Registry("looked at by waiting readers")
 # () -> None, raises with a sentence when the part is not ready
 readiness: Registry[Callable[[], None]] = Registry("asked by /readyz")
 

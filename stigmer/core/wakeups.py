@@ -1,10 +1,11 @@
 """Wake-ups: who waits for a thing learns after the commit that it changed; a lost one costs time.
 
-Readers always read the database; a wake-up only makes them look sooner.
+Readers always read the database; a wake-up only makes them look sooner. A topic is `kind:id`.
 """
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from typing import Any
 
@@ -14,6 +15,14 @@ from django.db import transaction
 
 log = structlog.get_logger("stigmer.wakeups")
 PREFIX = "stigmer:wake:"
+# A Redis that is away is left alone for a while, so that no request waits for it.
+PAUSE = 1.0
+
+
+class _Away:
+    """Until when Redis is left alone."""
+
+    until = 0.0
 
 
 @cache
@@ -35,7 +44,10 @@ def wake(topic: str) -> None:
 def _publish(topic: str) -> None:
     from redis.exceptions import RedisError
 
+    if time.monotonic() < _Away.until:
+        return
     try:
         _client(settings.REDIS_URL).publish(PREFIX + topic, b"")
     except (RedisError, OSError) as cause:
+        _Away.until = time.monotonic() + PAUSE
         log.warning("wake_lost", topic=topic, cause=type(cause).__name__)

@@ -1,10 +1,10 @@
 """What can be refused about a request as such."""
 
-from stigmer.core.errors import Invalid, Throttled, TooLarge
+from stigmer.core.errors import Invalid, Throttled, TooLarge, Unavailable
 
 __all__ = [
-    "BodyTooLarge", "LengthRequired", "MethodNotAllowed", "NotAcceptable", "TooManyRequests",
-    "UnsupportedMediaType",
+    "BodyTooLarge", "LengthRequired", "MethodNotAllowed", "NotAcceptable", "StreamsElsewhere",
+    "TooManyRequests", "UnsupportedMediaType",
 ]  # fmt: skip
 
 
@@ -61,3 +61,13 @@ class TooManyRequests(Throttled):
     """
 
     code = "throttled"
+
+
+class StreamsElsewhere(Unavailable):
+    """This process serves no event streams.
+
+    Streams are served by the ASGI process (`python -m stigmer.serve`); a proxy routes them there.
+    """
+
+    code = "streams_elsewhere"
+    default_detail = "event streams are served by another process"

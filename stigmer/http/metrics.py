@@ -10,6 +10,7 @@ from prometheus_client import (
     REGISTRY,
     CollectorRegistry,
     Counter,
+    Gauge,
     Histogram,
     disable_created_metrics,
     generate_latest,
@@ -26,6 +27,9 @@ DURATION = Histogram(
     ("method", "route"),
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
+STREAMS = Gauge(
+    "stigmer_streams_open", "Event streams that are open now.", multiprocess_mode="livesum"
+)
 disable_created_metrics()
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -39,11 +43,14 @@ class MetricsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = time.perf_counter()
         response = self.get_response(request)
-        observe(request, response.status_code, time.perf_counter() - began)
+        # A stream or a long poll that goes on is observed by whoever ends it.
+        if not getattr(response, "goes_on", False):
+            observe(request, response.status_code, time.perf_counter() - began)
         return response
 
 
 def observe(request: HttpRequest, status: int, seconds: float) -> None:
+    """Count a request and its time."""
     match = request.resolver_match
     route = f"/{match.route}" if match else "none"
     method = request.method if request.method in METHODS else "other"

@@ -46,9 +46,10 @@ class RequestMiddleware:
             response = problems.answer_for(
                 MethodNotAllowed(headers={"Allow": response.headers["Allow"]}), request
             )
-        harden(response, request_id)
-        _measure(response)
-        access.record(request, response.status_code, time.perf_counter() - began)
+        finish(response, request_id)
+        # A stream or a long poll that goes on is recorded when it ends.
+        if not getattr(response, "goes_on", False):
+            access.record(request, response.status_code, time.perf_counter() - began)
         return response
 
     def _fault(self, request: HttpRequest) -> Exception | None:
@@ -64,6 +65,12 @@ class RequestMiddleware:
             if len(self.good_hosts) < HOSTS_KEPT:
                 self.good_hosts.add(host)
         return None
+
+
+def finish(response: HttpResponseBase, request_id: str) -> None:
+    """Give a response what every answer has."""
+    harden(response, request_id)
+    _measure(response)
 
 
 def _measure(response: HttpResponseBase) -> None:

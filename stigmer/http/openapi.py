@@ -65,7 +65,7 @@ def _route(found: tuple[str, str, str, Any]) -> Route:
     view.request = HttpRequest()
     view.request.method = method
     session = any(isinstance(one, SessionAuthentication) for one in view.get_authenticators())
-    return Route(path, method.lower(), spec, session)
+    return Route(path, method.lower(), spec, session, spec.media)
 
 
 def document(routes: Iterable[Route]) -> dict[str, Any]:
@@ -177,7 +177,12 @@ def _parameters(route: Route, schemas: _Schemas) -> list[dict[str, Any]]:
             found.append(
                 {"name": name, "in": "query", "required": name in required, "schema": schema} | told
             )
-    asked = {"IdempotencyKey": spec.keyed, "IfMatch": spec.if_match, "IfNoneMatch": spec.etag}
+    asked = {
+        "IdempotencyKey": spec.keyed,
+        "IfMatch": spec.if_match,
+        "IfNoneMatch": spec.etag,
+        "LastEventID": spec.resumes,
+    }
     names = [name for name, wanted in asked.items() if wanted]
     return found + [{"$ref": f"#/components/parameters/{name}"} for name in [*names, "RequestId"]]
 
@@ -197,6 +202,9 @@ PARAMETERS = {
     ),
     "IfMatch": _header("If-Match", "Change only what still has this tag; 412 otherwise."),
     "IfNoneMatch": _header("If-None-Match", "304 when the answer still has this tag."),
+    "LastEventID": _header(
+        "Last-Event-ID", "Where to go on: the last `id` that was seen. It wins over the query."
+    ),
     "RequestId": _header("X-Request-Id", "Comes back in the answer and stands in the logs."),
 }
 HEADERS = {

@@ -50,6 +50,8 @@ class Spec:
     if_match: bool = False
     surfaces: bool = False
     example: Any = None
+    media: str = JSON
+    resumes: bool = False
 
 
 class Door(APIView):

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.executions import making
+from tests import served
+from tests.executions import making, watching
 
 
 @pytest.fixture
@@ -21,3 +22,22 @@ def engine(settings: Any) -> Iterator[making.FakeEngine]:
 def no_engine(settings: Any) -> None:
     """No engine is connected."""
     settings.STIGMER_ENGINE = "none"
+
+
+@pytest.fixture(scope="session")
+def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """The address of one web process for the whole session, on the tests' database."""
+    process = served.web_process()
+    with django_db_blocker.unblock():
+        address = process.__enter__()
+    yield address
+    with django_db_blocker.unblock():
+        process.__exit__(None, None, None)
+
+
+@pytest.fixture
+def live(transactional_db: None, cast: Any, web: str) -> Iterator[watching.Live]:
+    """The web process with the cast in its database."""
+    client = watching.Live(web)
+    yield client
+    client.close()

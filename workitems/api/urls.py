@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workitems.api import views
+from workitems.api import live, views
 
 urlpatterns = [
     path("work-items", views.WorkItems.as_view()),
@@ -12,5 +12,6 @@ urlpatterns = [
     path("work-items/<str:item>/intents", views.Intents.as_view()),
     path("work-items/<str:item>/intents/<str:intent>", views.Intent.as_view()),
     path("work-items/<str:item>/events", views.Events.as_view()),
+    path("work-items/<str:item>/events/stream", live.EventStream.as_view()),
     path("work-items/<str:item>/surface-refs", views.SurfaceRefs.as_view()),
 ]

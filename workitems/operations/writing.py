@@ -15,6 +15,7 @@ from organizations.authorization import Permission
 from stigmer.core.callers import Act
 from stigmer.core.errors import PreconditionFailed
 from stigmer.core.idempotency import Request, check_same
+from stigmer.core.wakeups import wake
 from workitems import queries
 from workitems.errors import InvalidTransition, StateVersionConflict
 from workitems.queries import ExecutionRow, ItemRow, ItemView
@@ -251,6 +252,7 @@ def _write(
         row = cursor.fetchone()
     if row is None:
         return None
+    wake(f"work-item:{item.id}")
     log.info("work_item", event_kind=note.kind.value, work_item=item.id, **audit(by))
     return int(row[0])
 

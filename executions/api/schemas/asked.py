@@ -89,3 +89,10 @@ class InboxQuery(Query, kw_only=True):
 
     after: str | UnsetType = UNSET
     wait_seconds: Annotated[int, Meta(ge=0, le=30)] = 0
+
+
+class EventStreamQuery(Query, kw_only=True):
+    """Where to go on in the log, and what of it to show; a `Last-Event-ID` wins."""
+
+    after_sequence: str | UnsetType = UNSET
+    event_type: list[str] | UnsetType = UNSET

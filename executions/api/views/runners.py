@@ -12,14 +12,15 @@ from executions.api.serving import given
 from executions.errors import ClaimLost, ExecutionNotFound
 from executions.kinds import KINDS
 from stigmer.core.errors import PermissionDenied
+from stigmer.http import streams
 from stigmer.http.fields import stamp
 from stigmer.http.views import Call, door, reply
 
 TOKEN_HEADER = "HTTP_X_STIGMER_CLAIM_TOKEN"  # noqa: S105 the name of a header
 
 
-def claim(call: Call) -> HttpResponse:
-    """The oldest waiting execution, or nothing."""
+def claim(call: Call) -> HttpResponse | None:
+    """The oldest waiting execution, or None."""
     body = call.body
     made = operations.claim_execution(
         kinds=[kind for noun, kind in KINDS.items() if noun in body.kinds],
@@ -29,11 +30,11 @@ def claim(call: Call) -> HttpResponse:
         by=call.act(),
         now=call.now,
     )
-    return reply(None, 204) if made is None else reply(shown.claimed_of(made))
+    return None if made is None else reply(shown.claimed_of(made))
 
 
-def inbox(call: Call, execution: str) -> HttpResponse:
-    """What the runner is told."""
+def inbox(call: Call, execution: str) -> HttpResponse | None:
+    """What the runner is told, or None."""
     found = operations.read_inbox(
         id=execution,
         claim_token=token_of(call.request),
@@ -41,7 +42,7 @@ def inbox(call: Call, execution: str) -> HttpResponse:
         by=call.act(),
         now=call.now,
     )
-    return reply(shown.inbox_of(found))
+    return reply(shown.inbox_of(found)) if found else None
 
 
 def token_of(request: HttpRequest) -> str | None:
@@ -50,7 +51,7 @@ def token_of(request: HttpRequest) -> str | None:
 
 
 class Claims(APIView):
-    """`/runner/claim`; here it never waits, see the ASGI application."""
+    """`/runner/claim`; it waits where the process can."""
 
     @door(
         summary="Claim the oldest waiting execution",
@@ -62,7 +63,10 @@ class Claims(APIView):
         rate="claims",
     )
     def post(self, call: Call) -> HttpResponse:
-        return claim(call)
+        topics = [f"claims:{noun}" for noun in call.body.kinds]
+        return streams.poll(
+            call, topics, call.body.wait_seconds, claim, empty=lambda: reply(None, 204)
+        )
 
 
 class Heartbeats(APIView):
@@ -88,7 +92,7 @@ class Heartbeats(APIView):
 
 
 class Inboxes(APIView):
-    """`/runner/executions/{id}/signals`; here it never waits, see the ASGI application."""
+    """`/runner/executions/{id}/signals`; it waits where the process can."""
 
     @door(
         summary="Read what the runner of an execution is told",
@@ -100,4 +104,10 @@ class Inboxes(APIView):
         rate="claims",
     )
     def get(self, call: Call, id: str) -> HttpResponse:
-        return inbox(call, id)
+        return streams.poll(
+            call,
+            [f"execution:{id}"],
+            call.query.wait_seconds,
+            lambda now: inbox(now, id),
+            empty=lambda: reply(shown.inbox_of([])),
+        )
