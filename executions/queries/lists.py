@@ -166,6 +166,6 @@ def _rows(found: QuerySet[Execution], limit: int) -> list[ExecutionRow]:
 
 def _rows_by_id(found: QuerySet[Execution], limit: int) -> list[ExecutionRow]:
     """First which rows, from an index alone, then those rows: whole ones are not sorted."""
-    ids = list(found.values_list("id", flat=True)[:limit])
-    rows = {row.id: row for row in _rows(found.model.objects.filter(id__in=ids), limit)}
+    ids = list(found.values_list("pk", flat=True)[:limit])
+    rows = {row.id: row for row in _rows(found.model.objects.filter(pk__in=ids), limit)}
     return [rows[id] for id in ids if id in rows]
