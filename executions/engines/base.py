@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Protocol
 
 Envelope = dict[str, Any]
@@ -31,6 +32,8 @@ class Run(Protocol):
     def message(self) -> str: ...
     @property
     def input(self) -> str | None: ...
+    @property
+    def updated_at(self) -> datetime: ...
 
 
 class Engine(Protocol):
