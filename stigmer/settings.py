@@ -1,6 +1,7 @@
 """Every setting, read from the environment; what is wrong is named before anything starts."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,8 @@ WORKITEM_RETENTION_DAYS = env.number("WORKITEM_RETENTION_DAYS", 365, 1, 36500)
 EXECUTION_EVENT_RETENTION_DAYS = env.number("EXECUTION_EVENT_RETENTION_DAYS", 90, 1, 36500)
 EXECUTION_RETENTION_DAYS = env.number("EXECUTION_RETENTION_DAYS", 365, 1, 36500)
 STIGMER_ENGINE = env.choice("STIGMER_ENGINE", "runner", ("runner", "temporal", "none"))
+if STIGMER_ENGINE == "temporal" and find_spec("temporalio") is None:
+    env.faults.append("STIGMER_ENGINE=temporal needs the package temporalio (extra `temporal`)")
 TEMPORAL_ADDRESS = env.text("TEMPORAL_ADDRESS", "127.0.0.1:7233")
 TEMPORAL_NAMESPACE = env.text("TEMPORAL_NAMESPACE", "default")
 TEMPORAL_TASK_QUEUE = env.text("TEMPORAL_TASK_QUEUE", "stigmer")

@@ -15,7 +15,7 @@ import structlog
 from django.conf import settings
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import Payloads, WorkflowExecution, WorkflowType
-from temporalio.api.enums.v1 import WorkflowIdReusePolicy
+from temporalio.api.enums.v1 import WorkflowIdConflictPolicy, WorkflowIdReusePolicy
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import (
     RequestCancelWorkflowExecutionRequest,
@@ -64,7 +64,7 @@ class Temporal:
         self.signal_with_start(
             execution,
             START,
-            {"recoveryMode": recovery_mode},
+            {"recovery_mode": recovery_mode},
             request=f"start/{execution.id}/{moment}",
             recovery_mode=recovery_mode,
         )
@@ -85,6 +85,7 @@ class Temporal:
                     request_id=request,
                     # One execution is one run; only a recovery starts another.
                     workflow_id_reuse_policy=_reuse(recovery_mode),
+                    workflow_id_conflict_policy=_conflict(recovery_mode),
                     signal_name=channel,
                     signal_input=await _payloads(client, payload),
                     workflow_task_timeout=Duration(seconds=10),
@@ -220,16 +221,23 @@ def _reuse(recovery_mode: bool) -> Any:
     return WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 
 
+def _conflict(recovery_mode: bool) -> Any:
+    """A recovery ends what is left of the earlier run; anything else goes to the run that is."""
+    if recovery_mode:
+        return WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
+    return WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+
+
 def _input(execution: Run, recovery_mode: bool) -> dict[str, Any]:
     """What the run is told of itself."""
     return {
-        "executionId": execution.id,
-        "targetId": execution.target,
-        "instanceId": execution.instance,
-        "organization": execution.organization,
+        "execution_id": execution.id,
+        "target_id": execution.target,
+        "instance_id": execution.instance,
+        "org": execution.organization,
         "message": execution.message,
         "input": None if execution.input is None else msgspec.json.decode(execution.input),
-        "recoveryMode": recovery_mode,
+        "recovery_mode": recovery_mode,
     }
 
 

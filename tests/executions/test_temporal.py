@@ -120,7 +120,7 @@ def test_a_create_starts_one_run(cast: Any, server: Server, temporal: Temporal) 
     assert described.workflow_type == "InvokeWorkflowExecution"
     assert described.task_queue == "stigmer"
     started = history[0].workflow_execution_started_event_attributes
-    assert f'"executionId":"{row.id}"' in started.input.payloads[0].data.decode()
+    assert f'"execution_id":"{row.id}"' in started.input.payloads[0].data.decode()
     assert signals(server, row.id) == ["startExecution"]
 
 
@@ -181,6 +181,22 @@ def test_recover_starts_a_fresh_run_and_nothing_else_does(
     described = look(server, row.id)[0]
     assert described.run_id != first
     assert described.status is WorkflowExecutionStatus.RUNNING
+
+
+def test_a_recovery_ends_what_is_left_of_a_cancelled_run_and_a_retry_is_one_effect(
+    cast: Any, server: Server, temporal: Temporal
+) -> None:
+    row = making.pending()
+    first = look(server, row.id)[0].run_id
+    cancelled = making.command(row, "cancel")
+
+    temporal.start(cancelled, recovery_mode=True)
+    described, history = look(server, row.id)
+    temporal.start(cancelled, recovery_mode=True)
+
+    assert described.run_id != first
+    assert CANCEL_ASKED not in [event.event_type for event in history]
+    assert look(server, row.id)[0].run_id == described.run_id
 
 
 def test_a_run_that_is_unknown_there_is_told_apart(cast: Any, temporal: Temporal) -> None:

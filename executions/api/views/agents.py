@@ -168,7 +168,7 @@ class AgentSummary(Door):
 
 
 class AgentCommand(Door):
-    """`/agent-executions/{id}/{cancel,terminate,pause,resume,recover}`: one route per command."""
+    """`/agent-executions/{id}/cancel`, `…/terminate`, `…/pause`, `…/resume`, `…/recover`."""
 
     command = ""
 

@@ -217,7 +217,7 @@ class PendingApprovals(Door):
 
 
 class WorkflowCommand(Door):
-    """`/workflow-executions/{id}/{cancel,terminate,pause,resume,recover}`: one route per command."""
+    """`/workflow-executions/{id}/cancel`, `…/terminate`, `…/pause`, `…/resume`, `…/recover`."""
 
     command = ""
 
