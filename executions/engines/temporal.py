@@ -71,7 +71,7 @@ class Temporal:
     def _recover(self, execution: Run) -> None:
         """A fresh run that ends what is left of the earlier one.
 
-        Not by a signal: only a plain start with the same request id ends nothing when it is repeated.
+        Not by a signal: only a plain start of the same request id ends nothing when repeated.
         """
 
         async def call(client: Client) -> None:
