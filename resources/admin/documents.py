@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import display
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from unfold.decorators import display
 
 from organizations.authorization import Permission, permitted
 from organizations.authorization import Resource as Protected
