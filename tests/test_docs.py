@@ -246,7 +246,7 @@ class Tour:
         for name, value in self.known.items():
             line = line.replace(f"${name}", value)
         sent = understood(shlex.split(line)[1:])
-        headers = {k: v.encode() for k, v in (self.headers | sent.headers).items()}
+        headers = [(k.encode(), v.encode()) for k, v in (self.headers | sent.headers).items()]
         answer = httpx.request(sent.method, sent.url, headers=headers, content=sent.body)
         real = answer.json()
         self.sent += 1

@@ -9,9 +9,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from stigmer.background import sweeps
 from stigmer.background.models import BackgroundProcess
-from stigmer.background.queries import last_heartbeats
+from stigmer.background.queries import Sign, last_signs
 from stigmer.console.ages import age
+from stigmer.console.base import Table, badge
 from stigmer.core.callers import Caller
 from workitems import summaries
 from workitems.summaries import Day, Load, Work
@@ -36,8 +38,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         context |= {"oldest": _lines(found.oldest, now), "newest": _lines(found.newest, now)}
         context |= {"active": f"{found.active:,}", "waiting": f"{found.waiting:,}"}
         context["rest"] = _rest(found)
-    if request.user.has_perm("background.view_heartbeat"):
-        context["heartbeats"] = _heartbeats(now)
+    context |= _background(request, now)
     return context
 
 
@@ -120,8 +121,38 @@ def _lines(items: list[Any], now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _heartbeats(now: datetime) -> list[dict[str, Any]]:
-    seen = last_heartbeats()
+def _background(request: HttpRequest, now: datetime) -> dict[str, Any]:
+    beats = request.user.has_perm("background.view_heartbeat")
+    runs = request.user.has_perm("background.view_sweeprun")
+    if not beats and not runs:
+        return {}
+    signs = last_signs()
+    found: dict[str, Any] = {}
+    if beats:
+        found["heartbeats"] = _heartbeats(signs, now)
+    if runs:
+        found["sweeps"] = _sweeps(signs, now)
+    return found
+
+
+def _sweeps(signs: list[Sign], now: datetime) -> Table:
+    ran = {sign.name: sign for sign in signs if sign.kind == "sweep"}
+    rows: list[tuple[object, ...]] = []
+    for sweep in sweeps.known():
+        last = ran.get(sweep.name)
+        ago = age(now - last.at) if last else "never"
+        rows.append((sweep.name, ago, _outcome(last) if last else "–"))
+    return Table("Sweeps", ("Sweep", "Last run, ago", "Outcome"), rows)
+
+
+def _outcome(run: Sign) -> object:
+    if run.error:
+        return badge("failed", "bad")
+    return badge("done", "good") if run.ended_at else badge("running or killed", "waiting")
+
+
+def _heartbeats(signs: list[Sign], now: datetime) -> list[dict[str, Any]]:
+    seen = {sign.name: sign.at for sign in signs if sign.kind == "heartbeat"}
     return [
         {
             "process": process,

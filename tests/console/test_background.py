@@ -102,6 +102,30 @@ def test_no_task_is_added_or_deleted(root: Client) -> None:
     assert PeriodicTask.objects.filter(pk=task.pk).exists()
 
 
+def test_the_dashboard_shows_the_last_run_of_every_sweep(
+    root: Client, django_assert_max_num_queries: Any
+) -> None:
+    now = factories.now()
+    for ago, error in ((timedelta(days=1), ""), (timedelta(hours=5), "boom")):
+        SweepRun.objects.create(
+            name="workitems.sweep_retention",
+            started_at=now - ago,
+            ended_at=now - ago,
+            cutoff=now,
+            error=error,
+        )
+
+    with django_assert_max_num_queries(9):
+        page = content(root, "/console/")
+
+    shown = page[page.index("<caption>Sweeps") :]
+    assert "workitems.sweep_retention" in shown
+    assert "5 h" in shown
+    assert "failed" in shown
+    assert "1 d" not in shown
+    assert "never" in shown[: shown.index("workitems.sweep_retention")]
+
+
 def test_shows_what_came_of_a_sweep(root: Client) -> None:
     now = factories.now()
     run = SweepRun.objects.create(

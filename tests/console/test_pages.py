@@ -53,7 +53,13 @@ def test_the_dashboard_takes_fewer_than_10_statements(
     django_assert_max_num_queries: Callable[..., object],
 ) -> None:
     open_item("Fix the door")
-    client = signed_in("vera", "workitems.view_workitem", "background.view_heartbeat")
+    client = signed_in(
+        "vera",
+        "workitems.view_workitem",
+        "organizations.view_organization",
+        "background.view_heartbeat",
+        "background.view_sweeprun",
+    )
 
     with django_assert_max_num_queries(9):  # type: ignore[attr-defined]
         answer = client.get("/console/")
