@@ -142,7 +142,7 @@ class ResourceAdmin(ActionAdmin):
             return exact, False
         words = Question(viewer_of(request), fold(term), frozenset(), 0)
         sql, params = words.held("resources_resource.terms")
-        return queryset.filter(RawSQL(sql, params, output_field=BooleanField())), False  # noqa: S611
+        return queryset.filter(RawSQL(sql, params, output_field=BooleanField())), False
 
     @display(description="Name")
     def name_text(self, row: Resource) -> object:

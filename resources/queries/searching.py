@@ -26,7 +26,7 @@ def found(question: Question, kinds: frozenset[str]) -> Found:
     if not wanted:
         return Found([], {})
     where, params = _all(_kinds(question, wanted), _words(question), _scope(question))
-    counted = f"SELECT doc.kind, count(*) FROM {_FROM} WHERE {where} GROUP BY doc.kind"  # noqa: S608
+    counted = f"SELECT doc.kind, count(*) FROM {_FROM} WHERE {where} GROUP BY doc.kind"
     counts = dict(_rows(counted, params))
     if not counts:
         return Found([], {})
@@ -37,7 +37,7 @@ def found(question: Question, kinds: frozenset[str]) -> Found:
             doc.created_at
         FROM {_FROM} WHERE {where}
         ORDER BY {order if question.words else order.removeprefix("score DESC, ")} LIMIT %s
-    """  # noqa: S608 what a caller says is a parameter
+    """
     best = _rows(page, [*ranked, *params, question.first])
     return Found([Hit._make(row) for row in best], counts)
 

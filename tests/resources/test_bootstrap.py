@@ -118,6 +118,12 @@ def test_a_pack_that_fails_leaves_nothing_and_is_not_recorded(cast: Any) -> None
         (PACK.format(version="1", size="ref:Team/none"), "/resources/0"),
         (PACK.format(version="1", size="ref:Nope/none"), "/resources/0/kind"),
         (PACK.format(version="1", size="1").replace('"1"', "1"), "/version"),
+        (PACK.format(version="1", size="{1: x}"), "/resources/0/spec/size"),
+        (PACK.format(version="1", size=".inf"), "/resources/0/spec/size"),
+        (PACK.format(version="1", size=".nan"), "/resources/0/spec/size"),
+        (PACK.format(version="1", size=2**53), "/resources/0/spec/size"),
+        (PACK.format(version="1", size="!!binary aGVsbG8="), "/resources/0/spec/size"),
+        (PACK.format(version="1", size='"\\0"'), "/resources/0/spec/size"),
     ],
 )  # fmt: skip
 def test_a_fault_in_a_pack_names_the_place(cast: Any, source: str, place: str) -> None:
