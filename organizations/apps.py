@@ -19,9 +19,9 @@ class OrganizationsConfig(AppConfig):
     def ready(self) -> None:
         from django.db.models.signals import post_migrate
 
-        from organizations import queries
+        from organizations import queries, searching
         from organizations.errors import SurfaceRouteNotAllowed
-        from stigmer.core.registries import callers, surface_gate
+        from stigmer.core.registries import callers, search_sources, surface_gate
 
         def refuse() -> None:
             raise SurfaceRouteNotAllowed
@@ -29,6 +29,7 @@ class OrganizationsConfig(AppConfig):
         callers.by_token = queries.caller_by_token
         callers.by_name = queries.caller_by_name
         surface_gate.refuse = refuse
+        search_sources.add("organizations", searching.found)
         post_migrate.connect(seed_platform_principal, sender=self)
 
 

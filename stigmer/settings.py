@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "stigmer.background",
     "stigmer.console",
     "organizations",
+    "resources",
     "workitems",
 ]
 AUTH_USER_MODEL = "organizations.Principal"

@@ -20,5 +20,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/docs", docs.swagger),
     path("api/v1/docs/start.js", docs.swagger_start),
     path("api/v1/", include("organizations.api.urls")),
+    path("api/v1/", include("resources.api.urls")),
     path("api/v1/", include("workitems.api.urls")),
 ]

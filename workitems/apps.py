@@ -14,15 +14,17 @@ class WorkItemsConfig(AppConfig):
     def ready(self) -> None:
         from organizations.authorization import PRIVATE
         from stigmer.background import sweeps
-        from stigmer.core.registries import delete_gates
+        from stigmer.core.registries import delete_gates, search_sources
         from workitems import queries
         from workitems.operations import retention
+        from workitems.queries import searching
 
         def gate(organization: str, now: datetime) -> dict[str, int]:
             return {"work_items": queries.open_count(organization)}
 
         PRIVATE["work_item"] = ("visibility", "private", "owner")
         delete_gates.add("work_items", gate)
+        search_sources.add("work_items", searching.found)
         sweeps.purges(retention.PURGE)
         sweeps.register(
             sweeps.Sweep(

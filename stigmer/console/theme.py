@@ -38,6 +38,7 @@ NAVIGATION: list[dict[str, Any]] = [
         "items": [
             {"title": "Dashboard", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
             _page("Work items", "assignment", "workitems", "workitem"),
+            _page("Resources", "inventory_2", "resources", "resource"),
         ],
     },
     {

@@ -27,6 +27,10 @@ class Registry(Generic[Entry]):
 
 # (organization: str, now: datetime) -> dict[str, int] of what is not terminal, or raises a Refusal
 delete_gates: Registry[Callable[..., Any]] = Registry("asked before an organization is deleted")
+# (kind: str, id: str) -> int: how many live things use this resource
+in_use: Registry[Callable[[str, str], int]] = Registry("asked before a resource is deleted")
+# (question: stigmer.core.search.Question) -> stigmer.core.search.Found
+search_sources: Registry[Callable[..., Any]] = Registry("searched by /search")
 # () -> None, raises with a sentence when the part is not ready
 readiness: Registry[Callable[[], None]] = Registry("asked by /readyz")
 

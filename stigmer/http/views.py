@@ -40,6 +40,7 @@ class Spec:
     body: type[Body] | None = None
     query: type[Query] | None = None
     gate: Callable[..., None] | None = None
+    body_gate: Callable[..., None] | None = None
     statuses: Mapping[int, str] = field(default_factory=lambda: {200: "Done."})
     refusals: tuple[type[Refusal], ...] = ()
     limit: int = BODY_LIMIT
@@ -172,12 +173,14 @@ def _enter(spec: Spec, request: Request, ids: dict[str, str]) -> Call:
         surface_gate.refuse()
     call = Call(request=http, spec=spec, caller=caller, now=timezone.now())
     if spec.body is not None and spec.gate is not None and not ids:
-        return _by_body(call)
+        return _by_body(call, spec.gate)
     if http.method in SAFE:
         _read_first(call, ids)
         return call
     if spec.gate is not None:
         spec.gate(caller, **ids)
+    if spec.body_gate is not None:
+        return _by_body(call, spec.body_gate)
     _read(call)
     return call
 
@@ -192,15 +195,14 @@ def _read_first(call: Call, ids: dict[str, str]) -> None:
         raise
 
 
-def _by_body(call: Call) -> Call:
+def _by_body(call: Call, gate: Callable[..., None]) -> Call:
     """The organization named in the body is judged between the actor and the other faults."""
-    assert call.spec.gate is not None
     assert call.spec.body is not None
     call.query = read_query(call.request, call.spec.query)
     call.data = parsing.read_json(call.request, call.spec.limit)
     if isinstance(call.data, dict):
         parsing.refuse_actor(call.data)
-        call.spec.gate(call.caller, call.data)
+        gate(call.caller, call.data)
     call.body = parsing.convert(call.data, call.spec.body)
     _refuse_key(call)
     return call

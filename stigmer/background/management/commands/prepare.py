@@ -25,3 +25,4 @@ class Command(BaseCommand):
         schedule.seed(now=datetime.now(UTC))
         if options["first_run"]:
             call_command("first_run")
+            call_command("bootstrap", first_run=True)

@@ -1,0 +1,1 @@
+"""The declarative store: kind-addressed documents with versions, labels and search."""

@@ -1,0 +1,1 @@
+"""Every write of documents, versions and what bootstrap remembers."""
