@@ -11,7 +11,7 @@ import pytest
 from stigmer.asgi import application
 
 ONCE = ["authorization", "content-length", "content-type", "host", "idempotency-key"]
-ONCE += ["if-match", "if-none-match", "x-request-id"]
+ONCE += ["if-match", "if-none-match"]
 
 
 NO_BODY: Iterator[bytes] = iter(())
@@ -68,6 +68,14 @@ def test_refuses_a_repeated_header(name: str) -> None:
     assert body["code"] == "invalid_request"
     assert body["detail"] == f"the header {name} must not be repeated"
     assert body["errors"] == [{"pointer": name, "code": "repeated", "detail": body["detail"]}]
+
+
+def test_a_repeated_request_id_fails_nothing() -> None:
+    twice = [("x-request-id", "edge-1"), ("X-Request-Id", "proxy-2")]
+
+    status, headers, _ = call([("host", "localhost"), *twice])
+
+    assert (status, headers["x-request-id"]) == (200, "edge-1,proxy-2")
 
 
 def test_refuses_a_query_that_is_not_ascii() -> None:
