@@ -9,9 +9,10 @@ from django.conf import settings
 from django.http import HttpResponse
 
 from stigmer.http import gate
+from stigmer.http.arriving import Arriving
 from stigmer.wsgi import application as wsgi
 
-behind = WSGIMiddleware(cast(WSGIApp, wsgi), workers=settings.STIGMER_WEB_THREADS)
+behind = Arriving(WSGIMiddleware(cast(WSGIApp, wsgi), workers=settings.STIGMER_WEB_THREADS))
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:

@@ -98,3 +98,16 @@ def test_a_body_that_nobody_asks_for_is_not_read() -> None:
 
     assert status == 405
     assert next(parts) <= 1
+
+
+def test_a_body_is_awaited_before_the_application_has_the_request() -> None:
+    def late() -> Iterator[bytes]:
+        raise TimeoutError
+        yield b""
+
+    sized = [("host", "localhost"), ("content-length", "100")]
+
+    status, headers, body = call(sized, method="POST", body=late())
+
+    assert (status, headers["connection"]) == (400, "close")
+    assert body["errors"][0]["code"] == "incomplete"
