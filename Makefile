@@ -56,6 +56,7 @@ lock: $(VENV)/dev.stamp
 	@$(LOCK) pyproject.toml -o requirements/base.txt
 	@$(LOCK) --extra temporal --constraint requirements/base.txt pyproject.toml -o requirements/temporal.txt
 	@$(LOCK) --extra dev --constraint requirements/base.txt pyproject.toml -o requirements/dev.txt
+	@$(LOCK) --extra temporal --extra temporal-server --constraint requirements/dev.txt pyproject.toml -o requirements/temporal.txt
 
 $(VENV)/bin/python:
 	@sh scripts/make-venv $(VENV)

@@ -1,13 +1,28 @@
-"""`python -m bench`: fill, api, scale, sweep, one_organization."""
+"""`python -m bench`: fill, api, executions, streams, scale, sweep, one_organization."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from typing import Any
 
 
 def main() -> None:
     """Choose a program."""
+    chosen = _parser().parse_args()
+    programs = {
+        "fill": lambda: _fill(chosen.items),
+        "api": lambda: _api(chosen),
+        "sweep": lambda: _sweep(chosen),
+        "scale": lambda: _scale(chosen),
+        "one_organization": lambda: _one_organization(chosen),
+        "executions": lambda: _executions(chosen),
+        "streams": lambda: _streams(chosen),
+    }
+    programs[chosen.program]()
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     programs = parser.add_subparsers(dest="program", required=True)
     fill = programs.add_parser("fill", help="rows in bulk")
@@ -27,22 +42,19 @@ def main() -> None:
     one = programs.add_parser("one_organization", help="creates into one beside eight")
     one.add_argument("--rounds", type=int, default=10)
     one.add_argument("--seconds", type=float, default=3)
+    _of_executions(programs)
+    return parser
+
+
+def _of_executions(programs: Any) -> None:
+    executions = programs.add_parser("executions", help="executions beside bare psycopg")
+    executions.add_argument("--rows", type=int, default=100_000)
+    executions.add_argument("--seconds", type=float, default=3)
+    executions.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
+    executions.add_argument("--only", nargs="+", default=[], metavar="CALL")
     streams = programs.add_parser("streams", help="open streams: memory, wake-ups, clean-up")
     streams.add_argument("--streams", type=int, default=1000)
     streams.add_argument("--wakes", type=int, default=50)
-    chosen = parser.parse_args()
-    if chosen.program == "fill":
-        _fill(chosen.items)
-    elif chosen.program == "scale":
-        _scale(chosen)
-    elif chosen.program == "sweep":
-        _sweep(chosen)
-    elif chosen.program == "one_organization":
-        _one_organization(chosen)
-    elif chosen.program == "streams":
-        _streams(chosen)
-    else:
-        _api(chosen)
 
 
 def _fill(items: int) -> None:
@@ -69,6 +81,14 @@ def _sweep(chosen: argparse.Namespace) -> None:
     from bench import sweep
 
     sweep.run(rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients)
+
+
+def _executions(chosen: argparse.Namespace) -> None:
+    from bench import executions
+
+    executions.run(
+        rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients, only=chosen.only
+    )
 
 
 def _one_organization(chosen: argparse.Namespace) -> None:

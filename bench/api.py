@@ -67,7 +67,7 @@ def scenarios(items: list[str], cursors: list[str], supply: list[str]) -> list[S
     ]  # fmt: skip
 
 
-class _Supply:
+class Supply:
     """Items that a call may use up once, dealt out so that no two clients get the same."""
 
     def __init__(self, items: tuple[str, ...], share: int, of: int) -> None:
@@ -82,7 +82,7 @@ class _Supply:
 
 
 def over_http(
-    scenario: Scenario, server: installation.Server, token: str, supply: _Supply, clients: int
+    scenario: Scenario, server: installation.Server, token: str, supply: Supply, clients: int
 ) -> Callable[[int], Callable[[], None]]:
     """Clients that send the request to the product."""
     path, body = scenario.prepared()
@@ -112,7 +112,7 @@ def over_http(
 
 def bare(
     scenario: Scenario, statements: list[tuple[str, Any]], samples: dict[str, str],
-    supply: _Supply, clients: int,
+    supply: Supply, clients: int,
 ) -> Callable[[int], Callable[[], None]]:  # fmt: skip
     """Clients that send the same statements through psycopg alone."""
 
@@ -166,7 +166,7 @@ def run(*, items: int, seconds: float, clients: list[int], only: list[str]) -> N
         table = Table(title=f"{items:,} work items; {seconds:g} s each; rates per second")
         for name in ("call", "clients", "ours", "limit", "ratio", "goal", "p50 ms", "p95 ms"):
             table.add_column(name, justify="left" if name == "call" else "right")
-        chosen = [s for s in _scenarios(server, token) if not only or s.name in only]
+        chosen = [s for s in sample(server, token) if not only or s.name in only]
         for scenario in chosen:
             for row in _rows(scenario, server, token, clients, seconds):
                 table.add_row(*row)
@@ -176,7 +176,8 @@ def run(*, items: int, seconds: float, clients: list[int], only: list[str]) -> N
         print(f"memory of the server with {installation.WORKERS} workers: {memory:.0f} MB (PSS)")
 
 
-def _scenarios(server: installation.Server, token: str) -> list[Scenario]:
+def sample(server: installation.Server, token: str) -> list[Scenario]:
+    """The scenarios on items that are there, with a fresh supply of items to use up."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -219,8 +220,8 @@ def _rows(
     connection.close()
     for place, number in enumerate(clients):
         shares = 2 * len(clients)
-        theirs = _Supply(scenario.supply[1:], 2 * place, shares)
-        mine = _Supply(scenario.supply[1:], 2 * place + 1, shares)
+        theirs = Supply(scenario.supply[1:], 2 * place, shares)
+        mine = Supply(scenario.supply[1:], 2 * place + 1, shares)
         ours = measure(
             over_http(scenario, server, token, mine, number), clients=number, seconds=seconds
         )

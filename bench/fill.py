@@ -30,8 +30,8 @@ LATERAL (SELECT now() - make_interval(secs => (%s::bigint - n) * 7)) AS moment(t
 """
 _CHILDREN = (
     """
-INSERT INTO workitems_workitemtitle (work_item, folded)
-SELECT id, lower(title) FROM workitems_workitem WHERE external_key LIKE 'bench:%%'
+INSERT INTO workitems_workitemtitle (work_item, organization, folded)
+SELECT id, organization, lower(title) FROM workitems_workitem WHERE external_key LIKE 'bench:%%'
     AND id BETWEEN %s AND %s
 """,
     """

@@ -36,7 +36,9 @@ def record(call: Callable[[], Any]) -> list[tuple[str, Any]]:
     return recorder.sent
 
 
-class _Text(Loader):
+class Text(Loader):
+    """Leaves a value as the text that PostgreSQL sends."""
+
     def load(self, data: Any) -> str:
         return bytes(data).decode()
 
@@ -50,7 +52,7 @@ def replay(conninfo: str, statements: list[tuple[str, Any]], fresh: Fresh, write
     def make(_: int) -> Callable[[], None]:
         connection = psycopg.connect(conninfo, autocommit=not write)
         connection.prepare_threshold = 5
-        connection.adapters.register_loader("timestamptz", _Text)
+        connection.adapters.register_loader("timestamptz", Text)
 
         def call() -> None:
             values = fresh(None)

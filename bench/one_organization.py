@@ -49,7 +49,8 @@ def run(*, rounds: int, seconds: float) -> None:
 def _prepare() -> None:
     now = timezone.now()
     for name in NAMES:
-        principals.create_principal(name=name, kind="human", by=system_act(), now=now)
+        if queries.principal(name) is None:
+            principals.create_principal(name=name, kind="human", by=system_act(), now=now)
     for slug in SLUGS:
         if not queries.is_live(slug):
             organizations.create_organization(

@@ -46,6 +46,7 @@ AGENT = Kind(
     receipt="agent_execution",
 )
 KINDS = {kind.noun: kind for kind in (WORKFLOW, AGENT)}
+BY_PREFIX = {kind.prefix: kind for kind in (WORKFLOW, AGENT)}
 
 
 def kind_of(execution: str) -> Kind | None:

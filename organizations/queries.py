@@ -34,11 +34,11 @@ _BY_TOKEN = f"""
     JOIN organizations_principal p ON p.name = t.principal
     WHERE t.digest = %s AND t.revoked_at IS NULL
       AND (t.expires_at IS NULL OR t.expires_at > %s) AND p.is_active
-"""  # noqa: S608
+"""
 _BY_NAME = f"""
     SELECT p.id, p.name, p.kind, p.is_superuser, {_ROLES}
     FROM organizations_principal p WHERE p.name = %s AND p.is_active
-"""  # noqa: S608
+"""
 _TOUCH = """
     UPDATE organizations_apitoken SET last_used_at = %s WHERE id = (
         SELECT id FROM organizations_apitoken WHERE id = %s AND last_used_at IS NOT DISTINCT FROM %s

@@ -140,7 +140,6 @@ TEMPORAL_ADDRESS = env.text("TEMPORAL_ADDRESS", "127.0.0.1:7233")
 TEMPORAL_NAMESPACE = env.text("TEMPORAL_NAMESPACE", "default")
 TEMPORAL_TASK_QUEUE = env.text("TEMPORAL_TASK_QUEUE", "stigmer")
 TEMPORAL_API_KEY = env.text("TEMPORAL_API_KEY")
-# A key never travels in the clear.
 TEMPORAL_TLS = env.switch("TEMPORAL_TLS", "on" if TEMPORAL_API_KEY else "off")
 STIGMER_MAX_CLAIM_ATTEMPTS = env.number("STIGMER_MAX_CLAIM_ATTEMPTS", 5, 1, 1000)
 

@@ -1,7 +1,6 @@
 """What must be true of every work item, as queries that answer the ids of which it is not."""
 
 # Only names of states and tables are put into these queries.
-# ruff: noqa: S608
 
 from __future__ import annotations
 

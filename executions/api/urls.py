@@ -1,10 +1,10 @@
 """The addresses of executions, under /api/v1."""
 
-from django.urls import path, re_path
+from django.urls import path
 
 from executions.api.views import agents, live, runners, workflows
 
-COMMANDS = "cancel|terminate|pause|resume|recover"
+COMMANDS = ("cancel", "terminate", "pause", "resume", "recover")
 
 urlpatterns = [
     path("workflow-executions", workflows.WorkflowExecutions.as_view()),
@@ -20,18 +20,21 @@ urlpatterns = [
         "workflow-executions/<str:execution>/tasks/<str:task>/approval",
         workflows.TaskApproval.as_view(),
     ),
-    re_path(
-        rf"^workflow-executions/(?P<execution>[^/]+)/(?P<command>{COMMANDS})$",
-        workflows.WorkflowCommand.as_view(),
+    *(
+        path(
+            f"workflow-executions/<str:execution>/{name}",
+            workflows.WorkflowCommand.as_view(command=name),
+        )
+        for name in COMMANDS
     ),
     path("agent-executions", agents.AgentExecutions.as_view()),
     path("agent-executions/summary", agents.AgentSummary.as_view()),
     path("agent-executions/<str:execution>", agents.AgentExecution.as_view()),
     path("agent-executions/<str:execution>/stream", live.AgentStream.as_view()),
     path("agent-executions/<str:execution>/status", agents.AgentStatus.as_view()),
-    re_path(
-        rf"^agent-executions/(?P<execution>[^/]+)/(?P<command>{COMMANDS})$",
-        agents.AgentCommand.as_view(),
+    *(
+        path(f"agent-executions/<str:execution>/{name}", agents.AgentCommand.as_view(command=name))
+        for name in COMMANDS
     ),
     path("runner/claim", runners.Claims.as_view()),
     path("runner/executions/<str:id>/heartbeat", runners.Heartbeats.as_view()),

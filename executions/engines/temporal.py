@@ -1,16 +1,19 @@
-"""Push: the Temporal SDK against a cluster; one client per process on an event loop of its own."""
+"""Push: executions run on a Temporal cluster (`temporalio`), reached by one client per process."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
+from concurrent.futures import TimeoutError as TookTooLong
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import msgspec
 import structlog
 from django.conf import settings
+from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import Payloads, WorkflowExecution, WorkflowType
 from temporalio.api.enums.v1 import WorkflowIdConflictPolicy, WorkflowIdReusePolicy
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -18,28 +21,24 @@ from temporalio.api.workflowservice.v1 import (
     RequestCancelWorkflowExecutionRequest,
     SignalWithStartWorkflowExecutionRequest,
     SignalWorkflowExecutionRequest,
-    StartWorkflowExecutionRequest,
     TerminateWorkflowExecutionRequest,
 )
 from temporalio.client import Client
-from temporalio.converter import DataConverter
 from temporalio.service import RPCError, RPCStatusCode
 
 from executions.engines.base import EngineError, Envelope, Run, WorkflowNotFoundError
 
 log = structlog.get_logger("stigmer.engines")
-Result = TypeVar("Result")
-IDENTITY = "stigmer"
-# How often the connection is looked at, and how long an answer may take.
+START = "startExecution"
 LOOK_EVERY = 1.0
-ANSWER = timedelta(seconds=2)
-# The SDK repeats a call by itself; a claim of a signal's key outlives this.
-CALL_SECONDS = 60.0
 CALL = timedelta(seconds=10)
+# How long a caller waits for what runs on the background loop.
+PATIENCE = CALL.total_seconds() + 5
+Answer = TypeVar("Answer")
 
 
 class Temporal:
-    """Calls carry a request id that says what they are for: a repeated one is one effect."""
+    """One client on a background event loop; `connected` is what the last look found."""
 
     name = "temporal"
     pull = False
@@ -47,171 +46,200 @@ class Temporal:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._looked = threading.Event()
-        self._live = False
-        threading.Thread(target=self._loop.run_forever, name="temporal", daemon=True).start()
-        self._client = self._run(self._connect())
-        asyncio.run_coroutine_threadsafe(self._look(), self._loop)
+        self._connected = False
+        self._client: Client | None = None
+        self._watching = self._loop.create_task(self._watch())
+        self._thread = threading.Thread(target=self._live, name="temporal", daemon=True)
+        self._thread.start()
 
     @property
     def connected(self) -> bool:
-        """Whether the cluster answered when it was last asked, a second ago at most."""
-        self._looked.wait(ANSWER.total_seconds() + LOOK_EVERY)
-        return self._live
+        """Whether the cluster answered a moment ago; the first question waits for a first look."""
+        self._looked.wait(timeout=3)
+        return self._connected
 
     def start(self, execution: Run, *, recovery_mode: bool) -> None:
-        """Start the run; recovery replaces what is left of an earlier one."""
-        request = StartWorkflowExecutionRequest(
-            **self._named(execution),
-            **self._begun(execution, recovery_mode),
-            request_id=start_request(execution, recovery_mode),
+        """Make the execution run; a repeated call is the same start."""
+        moment = execution.updated_at.isoformat() if recovery_mode else "once"
+        self.signal_with_start(
+            execution,
+            START,
+            {"recovery_mode": recovery_mode},
+            request=f"start/{execution.id}/{moment}",
+            recovery_mode=recovery_mode,
         )
-        if recovery_mode:
-            request.workflow_id_conflict_policy = (
-                WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
-            )
-        self._call("start_workflow_execution", request)
 
     def signal_with_start(
         self, execution: Run, channel: str, payload: Envelope, *, request: str, recovery_mode: bool
     ) -> None:
-        """Deliver a signal; the first one starts the run."""
-        self._call(
-            "signal_with_start_workflow_execution",
-            SignalWithStartWorkflowExecutionRequest(
-                **self._named(execution),
-                **self._begun(execution, recovery_mode),
-                signal_name=channel,
-                signal_input=self._payloads(payload),
-                request_id=request,
-            ),
-        )
+        """Deliver on a channel; the cluster takes one request id once."""
+
+        async def call(client: Client) -> None:
+            await client.workflow_service.signal_with_start_workflow_execution(
+                SignalWithStartWorkflowExecutionRequest(
+                    namespace=client.namespace,
+                    workflow_id=_workflow_id(execution),
+                    workflow_type=WorkflowType(name=_workflow_type(execution)),
+                    task_queue=TaskQueue(name=settings.TEMPORAL_TASK_QUEUE),
+                    input=await _payloads(client, _input(execution, recovery_mode)),
+                    request_id=request,
+                    # One execution is one run; only a recovery starts another.
+                    workflow_id_reuse_policy=_reuse(recovery_mode),
+                    workflow_id_conflict_policy=_conflict(recovery_mode),
+                    signal_name=channel,
+                    signal_input=await _payloads(client, payload),
+                    workflow_task_timeout=Duration(seconds=10),
+                ),
+                retry=True,
+                timeout=CALL,
+            )
+
+        self._call(call)
 
     def signal(self, execution: Run, channel: str, payload: Envelope, *, request: str) -> None:
-        """Deliver a signal to a run that was started."""
-        self._call(
-            "signal_workflow_execution",
-            SignalWorkflowExecutionRequest(
-                namespace=settings.TEMPORAL_NAMESPACE,
-                workflow_execution=WorkflowExecution(workflow_id=workflow_id(execution)),
-                signal_name=channel,
-                input=self._payloads(payload),
-                identity=IDENTITY,
-                request_id=request,
-            ),
-        )
+        """Deliver on a channel of a run that is there."""
+
+        async def call(client: Client) -> None:
+            await client.workflow_service.signal_workflow_execution(
+                SignalWorkflowExecutionRequest(
+                    namespace=client.namespace,
+                    workflow_execution=WorkflowExecution(workflow_id=_workflow_id(execution)),
+                    signal_name=channel,
+                    input=await _payloads(client, payload),
+                    request_id=request,
+                ),
+                retry=True,
+                timeout=CALL,
+            )
+
+        self._call(call)
 
     def cancel(self, execution: Run) -> None:
         """Ask the run to stop."""
-        self._call(
-            "request_cancel_workflow_execution",
-            RequestCancelWorkflowExecutionRequest(
-                namespace=settings.TEMPORAL_NAMESPACE,
-                workflow_execution=WorkflowExecution(workflow_id=workflow_id(execution)),
-                identity=IDENTITY,
-                request_id=f"{execution.id}/cancel",
-            ),
-        )
+
+        async def call(client: Client) -> None:
+            await client.workflow_service.request_cancel_workflow_execution(
+                RequestCancelWorkflowExecutionRequest(
+                    namespace=client.namespace,
+                    workflow_execution=WorkflowExecution(workflow_id=_workflow_id(execution)),
+                    request_id=f"cancel/{execution.id}/{execution.updated_at.isoformat()}",
+                ),
+                retry=True,
+                timeout=CALL,
+            )
+
+        self._call(call)
 
     def terminate(self, execution: Run, reason: str) -> None:
         """Stop the run at once."""
-        self._call(
-            "terminate_workflow_execution",
-            TerminateWorkflowExecutionRequest(
-                namespace=settings.TEMPORAL_NAMESPACE,
-                workflow_execution=WorkflowExecution(workflow_id=workflow_id(execution)),
-                identity=IDENTITY,
-                reason=reason,
-            ),
-        )
 
-    # What calls are made of -----------------------------------------------------------------------
+        async def call(client: Client) -> None:
+            await client.workflow_service.terminate_workflow_execution(
+                TerminateWorkflowExecutionRequest(
+                    namespace=client.namespace,
+                    workflow_execution=WorkflowExecution(workflow_id=_workflow_id(execution)),
+                    reason=reason,
+                ),
+                retry=True,
+                timeout=CALL,
+            )
 
-    def _named(self, execution: Run) -> dict[str, Any]:
-        return {
-            "namespace": settings.TEMPORAL_NAMESPACE,
-            "workflow_id": workflow_id(execution),
-            "workflow_type": WorkflowType(name=workflow_type(execution)),
-            "task_queue": TaskQueue(name=settings.TEMPORAL_TASK_QUEUE),
-            "identity": IDENTITY,
-        }
+        self._call(call)
 
-    def _begun(self, execution: Run, recovery_mode: bool) -> dict[str, Any]:
-        policy = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
-        if recovery_mode:
-            policy = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
-        return {
-            "input": self._payloads(argument(execution, recovery_mode)),
-            "workflow_id_reuse_policy": policy,
-        }
+    def close(self) -> None:
+        """End the background loop."""
+        self._loop.call_soon_threadsafe(self._watching.cancel)
+        self._thread.join(timeout=10)
 
-    def _payloads(self, value: Any) -> Payloads:
-        return Payloads(payloads=self._run(DataConverter.default.encode([value])))
+    # The background loop --------------------------------------------------------------------------
 
-    # The client -----------------------------------------------------------------------------------
+    def _live(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        with suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(self._watching)
+        self._loop.close()
 
-    async def _connect(self) -> Client:
-        return await Client.connect(
-            settings.TEMPORAL_ADDRESS,
-            namespace=settings.TEMPORAL_NAMESPACE,
-            api_key=settings.TEMPORAL_API_KEY or None,
-            tls=settings.TEMPORAL_TLS,
-            identity=IDENTITY,
-            lazy=True,
-        )
-
-    async def _look(self) -> None:
+    async def _watch(self) -> None:
         while True:
-            try:
-                live = await self._client.service_client.check_health(timeout=ANSWER)
-            except (RPCError, RuntimeError, OSError) as cause:
-                if self._live or not self._looked.is_set():
-                    log.warning("temporal_away", cause=str(cause).partition("\n")[0])
-                live = False
-            self._live = live
+            healthy = await self._healthy()
+            if healthy != self._connected:
+                log.info("temporal", connected=healthy)
+            self._connected = healthy
             self._looked.set()
             await asyncio.sleep(LOOK_EVERY)
 
-    def _call(self, method: str, request: Any) -> None:
-        call = getattr(self._client.workflow_service, method)
+    async def _healthy(self) -> bool:
         try:
-            self._run(call(request, retry=True, timeout=CALL))
+            client = await self._reach()
+            return await client.service_client.check_health(timeout=timedelta(seconds=2))
+        except (RPCError, RuntimeError, OSError):
+            return False
+
+    async def _reach(self) -> Client:
+        """The client, which connects by itself when it is used, again and again."""
+        if self._client is None:
+            self._client = await Client.connect(
+                settings.TEMPORAL_ADDRESS,
+                namespace=settings.TEMPORAL_NAMESPACE,
+                tls=settings.TEMPORAL_TLS,
+                api_key=settings.TEMPORAL_API_KEY or None,
+                lazy=True,
+            )
+        return self._client
+
+    def _call(self, work: Callable[[Client], Awaitable[Answer]]) -> Answer:
+        async def run() -> Answer:
+            return await work(await self._reach())
+
+        future = asyncio.run_coroutine_threadsafe(run(), self._loop)
+        try:
+            return future.result(timeout=PATIENCE)
         except RPCError as cause:
             if cause.status is RPCStatusCode.NOT_FOUND:
-                raise WorkflowNotFoundError(cause.message) from cause
-            raise EngineError(cause.message) from cause
-        except (RuntimeError, OSError, TimeoutError) as cause:
-            raise EngineError(str(cause) or type(cause).__name__) from cause
-
-    def _run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result(CALL_SECONDS)
+                raise WorkflowNotFoundError(f"workflow not found: {cause.message}") from cause
+            raise EngineError(f"{cause.status.name}: {cause.message}") from cause
+        except (RuntimeError, OSError, TookTooLong) as cause:
+            future.cancel()
+            raise EngineError(f"{type(cause).__name__}: {cause}") from cause
 
 
-def workflow_type(execution: Run) -> str:
-    """The name under which workers register what runs executions of this kind."""
-    kind = "agent" if execution.id.startswith("aex_") else "workflow"
-    return f"stigmer/{kind}-execution/invoke"
+def _noun(execution: Run) -> str:
+    return "agent" if execution.id.startswith("aex_") else "workflow"
 
 
-def workflow_id(execution: Run) -> str:
-    """The one id that the runs of an execution have at the cluster."""
-    return f"{workflow_type(execution)}/{execution.id}"
+def _workflow_id(execution: Run) -> str:
+    return f"stigmer/{_noun(execution)}-execution/invoke/{execution.id}"
 
 
-def start_request(execution: Run, recovery_mode: bool) -> str:
-    """The same for a repeated start, another for each recovery."""
-    if not recovery_mode:
-        return f"{execution.id}/start"
-    return f"{execution.id}/recover/{execution.updated_at.isoformat()}"
+def _workflow_type(execution: Run) -> str:
+    return f"Invoke{_noun(execution).capitalize()}Execution"
 
 
-def argument(execution: Run, recovery_mode: bool) -> dict[str, Any]:
-    """What a worker is told."""
+def _reuse(recovery_mode: bool) -> Any:
+    if recovery_mode:
+        return WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+    return WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+
+
+def _conflict(recovery_mode: bool) -> Any:
+    """A recovery ends what is left of the earlier run; anything else goes to the run that is."""
+    if recovery_mode:
+        return WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
+    return WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+
+
+def _input(execution: Run, recovery_mode: bool) -> dict[str, Any]:
+    """What the run is told of itself."""
     return {
         "execution_id": execution.id,
-        "org": execution.organization,
         "target_id": execution.target,
         "instance_id": execution.instance,
+        "org": execution.organization,
         "message": execution.message,
         "input": None if execution.input is None else msgspec.json.decode(execution.input),
         "recovery_mode": recovery_mode,
     }
+
+
+async def _payloads(client: Client, value: Any) -> Payloads:
+    return Payloads(payloads=await client.data_converter.encode([value]))

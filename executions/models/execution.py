@@ -126,12 +126,13 @@ def _constraints(noun: str, phases: list[Phase]) -> list[models.BaseConstraint]:
 def _lists(noun: str) -> list[models.Index]:
     """An index for every list that is read at any size, and for what narrows one."""
     return [
-        # Serves the list by creation and, by itself, the summary.
+        # Serves the list by creation and, without a look at the table, the summary and the sorts
+        # and bounds of duration and cost.
         models.Index(
             fields=["organization", "created_at", "id"],
             name=f"{noun}_created",
             include=[
-                "phase", "target_slug", "duration_us", "cost_micros", "input_tokens",
+                "phase", "started_at", "target_slug", "duration_us", "cost_micros", "input_tokens",
                 "output_tokens", "visibility", "created_by",
             ],
         ),
@@ -146,9 +147,7 @@ def _lists(noun: str) -> list[models.Index]:
         models.Index(fields=["target", "created_at", "id"], name=f"{noun}_of_target"),
         models.Index(fields=["instance", "created_at", "id"], name=f"{noun}_of_instance"),
         models.Index(
-            fields=["organization", "phase", "created_at", "id"],
-            name=f"{noun}_live",
-            condition=Q(phase__in=LIVE),
+            fields=["organization", "phase", "started_at", "id"], name=f"{noun}_by_phase"
         ),
         models.Index(
             fields=["organization", "started_at", "id"],
@@ -174,7 +173,7 @@ def _indexes(noun: str) -> list[models.Index]:
         models.Index(
             fields=["organization", "id"],
             name=f"{noun}_awaits_approval",
-            condition=Q(awaits_approval=True, phase=Phase.IN_PROGRESS.value),
+            condition=Q(awaits_approval=True),
         ),
         # In the order of claiming; what is leased is passed over without a look at the table.
         models.Index(

@@ -12,8 +12,8 @@ from django.db.models.functions import Cast
 class JsonText(models.JSONField):
     """JSONB that is read as the text PostgreSQL gives: nobody parses it only to write it again."""
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        return value
+    def get_db_converters(self, connection: Any) -> list[Any]:
+        return []
 
 
 class JsonPath(Func):

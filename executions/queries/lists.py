@@ -110,22 +110,23 @@ def after(
     Rows without the sort key come last in both directions, so a page is at most two index scans:
     those that have it, then the rest.
     """
+    take = _rows if sort.key in ANYWHERE else _rows_by_id
     if sort.key == "status":
         found = found.annotate(rank=_rank())
     if sort.key not in _NULLABLE:
-        return _rows(_behind(found, sort, position), limit)
+        return take(_behind(found, sort, position), limit)
     column = _COLUMN[sort.key]
     rows: list[ExecutionRow] = []
     if position is None or position.value is not None:
         having = found.filter(**{f"{column}__isnull": False})
-        rows = _rows(_behind(having, sort, position), limit)
+        rows = take(_behind(having, sort, position), limit)
         position = None
     if len(rows) < limit:
         without = found.filter(**{f"{column}__isnull": True})
         sign = "-" if sort.descending else ""
         if position is not None:
             without = without.filter(**{f"id__{_side(sort)}": position.id})
-        rows += _rows(without.order_by(f"{sign}id"), limit - len(rows))
+        rows += take(without.order_by(f"{sign}id"), limit - len(rows))
     return rows
 
 
@@ -161,3 +162,10 @@ def _behind(
 
 def _rows(found: QuerySet[Execution], limit: int) -> list[ExecutionRow]:
     return [ExecutionRow._make(row) for row in found.values_list(*COLUMNS)[:limit]]
+
+
+def _rows_by_id(found: QuerySet[Execution], limit: int) -> list[ExecutionRow]:
+    """First which rows, from an index alone, then those rows: whole ones are not sorted."""
+    ids = list(found.values_list("pk", flat=True)[:limit])
+    rows = {row.id: row for row in _rows(found.model.objects.filter(pk__in=ids), limit)}
+    return [rows[id] for id in ids if id in rows]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from executions.errors import ExecutionNotFound
-from executions.kinds import Kind, kind_of
+from executions.kinds import BY_PREFIX, Kind, kind_of
 from executions.models import AgentExecution, WorkflowExecution
 from executions.models.execution import Execution
 from executions.states import LIVE, Visibility
@@ -70,9 +70,7 @@ class ExecutionRow(NamedTuple):
     @property
     def kind(self) -> Kind:
         """Which of the two it is."""
-        found = kind_of(self.id)
-        assert found is not None
-        return found
+        return BY_PREFIX[self.id[:3]]
 
 
 COLUMNS = ExecutionRow._fields

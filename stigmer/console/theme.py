@@ -38,6 +38,8 @@ NAVIGATION: list[dict[str, Any]] = [
         "items": [
             {"title": "Dashboard", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
             _page("Work items", "assignment", "workitems", "workitem"),
+            _page("Workflow executions", "play_circle", "executions", "workflowexecution"),
+            _page("Agent executions", "smart_toy", "executions", "agentexecution"),
             _page("Resources", "inventory_2", "resources", "resource"),
         ],
     },

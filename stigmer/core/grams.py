@@ -60,9 +60,15 @@ def contains(column: str, needle: str) -> Q:
     return Q(grams) & Q(**{f"{column}__contains": folded})
 
 
-def clause(column: str, needle: str) -> tuple[str, list[str]]:
-    """As `contains`, as SQL over this column expression with its parameters."""
+def like_clause(column: str, needle: str) -> tuple[str, list[str]]:
+    """`contains` without the index, as SQL over this column expression with its parameters."""
     folded = fold(needle)
     literal = folded.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    sql = f"(stigmer_grams({column}) @@ %s::tsquery AND {column} LIKE %s)"
-    return sql, [_query(folded), f"%{literal}%"]
+    return f"{column} LIKE %s", [f"%{literal}%"]
+
+
+def clause(column: str, needle: str) -> tuple[str, list[str]]:
+    """`contains` by the index, as SQL over this column expression with its parameters."""
+    like, pattern = like_clause(column, needle)
+    sql = f"(stigmer_grams({column}) @@ %s::tsquery AND {like})"
+    return sql, [_query(fold(needle)), *pattern]

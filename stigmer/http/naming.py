@@ -37,4 +37,4 @@ def operation_id(path: str, method: str) -> str:
 def _singular(word: str) -> str:
     if word.endswith("ies"):
         return f"{word[:-3]}y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us")) else word

@@ -1,121 +1,138 @@
-"""The reference runner over the HTTP API."""
+"""The reference runner against a live server."""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import Any
 
+import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
-from executions.driving import echo
-from executions.driving.protocol import Protocol
+from executions.echo import walk
+from executions.echo.protocol import Protocol
+from executions.echo.running import Runner
+from executions.models import WorkflowExecutionEvent
 from tests import factories
 from tests.executions import making
-from tests.executions.test_runner import lapse
-from tests.executions.watching import InThread, Live, until
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def runner(live: Live) -> InThread:
-    """The command on its way; its result is what it said."""
-    said, token = StringIO(), factories.make_token(making.RUNNER)
-
-    def call() -> str:
-        call_command("run_runner", "--echo", "--once", url=live.address, token=token, stdout=said)
-        return said.getvalue()
-
-    return InThread(call)
+pytestmark = [pytest.mark.django_db(transaction=True)]
+As = Callable[[str | None], Any]
 
 
-def task(live: Live, id: str, name: str) -> str:
-    tasks = live.get("alice", f"/workflow-executions/{id}").json()["status"]["tasks"]
-    return str({t["name"]: t["status"] for t in tasks}.get(name, ""))
+@pytest.fixture
+def runner(live_server: Any, as_: As) -> Iterator[Runner]:
+    """A runner at work in a thread."""
+    lines: list[str] = []
+    headers = {"Authorization": f"Bearer {factories.make_token(making.RUNNER)}"}
+    with httpx.Client(base_url=live_server.url, headers=headers) as client:
+        at_work = Runner(Protocol(client), say=lines.append, pace=0, labels={})
+        thread = threading.Thread(target=at_work.run)
+        thread.start()
+        yield at_work
+        at_work.stopping.set()
+        thread.join(timeout=30)
+        assert not thread.is_alive(), lines
 
 
-def signal(live: Live, id: str, name: str = echo.SIGNAL) -> None:
-    body = {"signal_name": name, "payload": {"n": 1}}
-    sent = live.send("alice", "POST", f"/workflow-executions/{id}/signals", json=body)
-    assert sent.status_code == 202
+def eventually(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.05)
 
 
-def decide(live: Live, id: str, decision: str) -> None:
-    until(lambda: task(live, id, echo.GATE) == "WORKFLOW_TASK_WAITING_APPROVAL")
-    path = f"/workflow-executions/{id}/tasks/{echo.GATE}/approval"
-    assert live.send("alice", "POST", path, json={"decision": decision}).status_code == 202
+def status(id: str, task: str) -> str:
+    tasks = {one["name"]: one["status"] for one in making.json_of(making.read(id).tasks)}
+    return str(tasks.get(task, "")).removeprefix("WORKFLOW_TASK_")
 
 
-def test_runs_the_reference_workflow_to_its_end(live: Live) -> None:
-    id = making.pending().id
-    running = runner(live)
-    watcher = live.watch("vera", f"/workflow-executions/{id}/events/stream")
-
-    until(lambda: task(live, id, echo.WAIT) == "WORKFLOW_TASK_IN_PROGRESS")
-    signal(live, id, "something-else")
-    signal(live, id)
-    decide(live, id, "approve")
-    said = running.result()
-
-    assert f"{id}: completed" in said
-    events = list(watcher.said())
-    assert [frame.id for frame in events] == list(range(1, 14))
-    kinds = [frame.data["event_type"] for frame in events]
-    assert kinds[0] == "execution_started"
-    assert {"signal_received", "approval_requested", "approval_decided"} < set(kinds)
-    assert kinds[-1] == "execution_completed"
-    row = making.read(id)
-    assert (row.phase, making.json_of(row.output)) == ("EXECUTION_COMPLETED", {"echo": "done"})
+def phase(id: str) -> str:
+    return making.read(id).phase.removeprefix("EXECUTION_")
 
 
-def test_a_rejection_fails_the_execution(live: Live) -> None:
-    id = making.pending().id
-    running = runner(live)
+def test_the_reference_workflow_runs_to_its_end(as_: As, runner: Runner) -> None:
+    row = making.pending()
+    path = f"/workflow-executions/{row.id}"
 
-    until(lambda: making.read(id).phase == "EXECUTION_IN_PROGRESS")
-    signal(live, id)
-    decide(live, id, "reject")
+    eventually(lambda: status(row.id, "wait-for-signal") == "IN_PROGRESS")
+    as_("bob").post(f"{path}/signals", {"signal_name": "continue", "payload": {"n": 1}})
+    eventually(lambda: status(row.id, walk.GATE) == "WAITING_APPROVAL")
+    as_("bob").post(f"{path}/tasks/{walk.GATE}/approval", {"decision": "approve"})
+    eventually(lambda: phase(row.id) == "COMPLETED")
 
-    assert f"{id}: failed" in running.result()
-    assert making.read(id).error == "sign-off was rejected by alice"
-
-
-def test_stops_when_the_execution_is_cancelled(live: Live) -> None:
-    id = making.pending().id
-    running = runner(live)
-    until(lambda: task(live, id, echo.WAIT) == "WORKFLOW_TASK_IN_PROGRESS")
-
-    making.command(making.read(id), "cancel")
-
-    assert "stopped by cancel" in running.result()
-    assert making.read(id).phase == "EXECUTION_CANCELLED"
+    found = WorkflowExecutionEvent.objects.filter(execution=row.id).order_by("sequence_number")
+    numbers = list(found.values_list("sequence_number", flat=True))
+    assert numbers == list(range(1, len(numbers) + 1))
+    kinds = list(found.values_list("event_type", flat=True))
+    assert (kinds[0], kinds[-1]) == ("execution_started", "execution_completed")
+    assert {"signal_received", "approval_requested", "approval_decided"} <= set(kinds)
+    assert making.read(row.id).cost_micros == 1250
 
 
-def test_another_runner_goes_on_where_a_dead_one_stopped(live: Live) -> None:
-    class Dies(echo.Echo):
-        def _ask(self) -> None:
-            raise RuntimeError("kill -9")
+def test_a_rejection_and_a_cancel_end_it(as_: As, runner: Runner) -> None:
+    rejected, cancelled = making.pending(), making.pending()
+    path = f"/workflow-executions/{rejected.id}"
 
-    id = making.pending().id
-    api = Protocol(live.address, factories.make_token(making.RUNNER))
-    signal(live, id)
-    first = api.claim("one", labels={}, wait=0)
-    assert first is not None
-    with pytest.raises(RuntimeError):
-        Dies(api, first, lambda _: None, pace=0).run()
-    lapse(id)
+    as_("bob").post(f"{path}/signals", {"signal_name": "continue"})
+    eventually(lambda: status(rejected.id, walk.GATE) == "WAITING_APPROVAL")
+    as_("bob").post(f"{path}/tasks/{walk.GATE}/approval", {"decision": "reject"})
+    eventually(lambda: phase(rejected.id) == "FAILED")
+    eventually(lambda: status(cancelled.id, "wait-for-signal") == "IN_PROGRESS")
+    as_("bob").post(f"/workflow-executions/{cancelled.id}/cancel", {})
 
-    running = runner(live)
-    decide(live, id, "approve")
-
-    assert "claimed, attempt 2" in running.result()
-    page: Any = live.get("alice", f"/workflow-executions/{id}/events").json()
-    assert [event["sequence_number"] for event in page["events"]] == list(range(1, 14))
-    api.client.close()
+    assert phase(cancelled.id) == "CANCELLED"
+    agent = making.pending_agent(message="hi")
+    eventually(lambda: phase(agent.id) == "COMPLETED")
+    assert making.json_of(making.read(agent.id).output) == {"message": "hi"}
 
 
-def test_says_what_is_wrong_with_its_token(live: Live) -> None:
-    with pytest.raises(CommandError, match="unauthenticated"):
-        call_command("run_runner", "--echo", url=live.address, token="stigmer_no")
-    with pytest.raises(CommandError, match="STIGMER_TOKEN"):
-        call_command("run_runner", "--echo", url=live.address, token="")
+def test_the_next_holder_goes_on_where_the_last_one_stopped(as_: As, runner: Runner) -> None:
+    from datetime import timedelta
+
+    from executions.models import WorkflowExecution
+
+    row = making.pending()
+    eventually(lambda: status(row.id, "wait-for-signal") == "IN_PROGRESS")
+    WorkflowExecution.objects.filter(id=row.id).update(
+        claimable_at=factories.now() - timedelta(seconds=1)
+    )
+    eventually(lambda: making.read(row.id).claim_attempt == 2)
+
+    as_("bob").post(f"/workflow-executions/{row.id}/signals", {"signal_name": "continue"})
+    eventually(lambda: status(row.id, walk.GATE) == "WAITING_APPROVAL")
+
+    found = WorkflowExecutionEvent.objects.filter(execution=row.id, task_name="prepare")
+    assert found.filter(event_type="task_started").count() == 1
+    making.command(making.read(row.id), "cancel")
+
+
+def test_the_command_runs_for_an_organization(live_server: Any, as_: As) -> None:
+    row = making.pending_agent(message="hello")
+    out = StringIO()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("signal.signal", lambda *_: None)
+        call_command(
+            "run_runner", "--echo", "--url", live_server.url, "--org", "acme", "--most", "1",
+            stdout=out,
+        )  # fmt: skip
+
+    assert phase(row.id) == "COMPLETED"
+    assert f"{row.id} completed" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "only --echo is built in"),
+        (["--echo", "--org", "nowhere"], "organization"),
+        (["--echo", "--org", "acme", "--label", "x"], "key=value"),
+    ],
+)
+def test_the_command_says_what_is_wrong(as_: As, arguments: list[str], said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        call_command("run_runner", *arguments)

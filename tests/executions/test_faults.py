@@ -36,6 +36,7 @@ def killed(where: str, execution: str, delivered: Path) -> None:
         env={
             **os.environ, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings",
             "PGPASSWORD": parts["PASSWORD"] or "",
+            "STIGMER_ENGINE": "runner" if where == "pull" else "temporal",
         },
         capture_output=True, timeout=120, check=False,
     )  # fmt: skip

@@ -49,3 +49,19 @@ def statuses(answers: list[Any]) -> list[Any]:
 def codes(answers: list[Any]) -> set[str]:
     """The problem codes of a round."""
     return {answer.json()["code"] for answer in answers if answer.status_code >= 400}
+
+
+def prepared(as_: Any, *names: str) -> list[Any]:
+    """The doors of these people, made before the threads start."""
+    return [as_(name) for name in names]
+
+
+def moves(as_: Any, items: list[Any], racers: int, **more: Any) -> list[Callable[[int], Any]]:
+    """Callers who all move the item of a round from its first version."""
+    apis = prepared(as_, *["alice", "bob"] * (racers // 2))
+    body = {"action": "wait", "waiting_reason": "input", "expected_state_version": 1}
+
+    def patch(api: Any) -> Callable[[int], Any]:
+        return lambda number: api.patch(f"/work-items/{items[number].id}", json=body, **more)
+
+    return [patch(api) for api in apis]

@@ -85,13 +85,14 @@ def test_go_on_behind_a_sequence_number(as_: Any, cast: Any) -> None:
     ]  # fmt: skip
 
 
-def test_a_number_beyond_every_column_finds_nothing(as_: Any, cast: Any) -> None:
+@pytest.mark.parametrize("digits", [18, 19, 5000])
+def test_a_number_beyond_every_column_finds_nothing(as_: Any, cast: Any, digits: int) -> None:
     item = factories.open_item()
 
-    assert events(as_("bob"), item, f"?after_seq={'9' * 18}").json()["events"] == []
+    assert events(as_("bob"), item, f"?after_seq={'9' * digits}").json()["events"] == []
 
 
-@pytest.mark.parametrize("raw", ["-1", "1.5", "x", "", "9" * 19])
+@pytest.mark.parametrize("raw", ["-1", "1.5", "x", ""])
 def test_refuse_what_is_no_counter(as_: Any, cast: Any, raw: str) -> None:
     item = factories.open_item()
 

@@ -29,6 +29,7 @@ def walk(api: Any, query: str, meanwhile: Any = lambda: None) -> list[str]:
     while cursor is not None:
         page = api.get(f"/work-items?{query}{cursor and f'&cursor={cursor}'}").json()
         found += [item["id"] for item in page["items"]]
+        assert len(found) < 500, "the walk does not end"
         cursor = page["next_cursor"]
         meanwhile()
     return found

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from tests import factories
-from tests.workitems.racing import codes, rounds, statuses
+from tests.workitems.racing import codes, moves, prepared, rounds, statuses
 from tests.workitems.world import events_of, rows
-from workitems.operations import writing
-from workitems.queries import items as item_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RACERS = 16
@@ -21,11 +19,6 @@ MANY = pytest.mark.parametrize(
 SOME = pytest.mark.parametrize(("count", "racers"), [(12, RACERS)])
 NEW = {"tenant": "acme", "title": "Fix the door"}
 RUN = {"engine": "temporal"}
-
-
-def prepared(as_: Any, *names: str) -> list[Any]:
-    """The doors of these people, made before the threads start."""
-    return [as_(name) for name in names]
 
 
 @MANY
@@ -73,21 +66,11 @@ def test_one_key_is_one_actors(as_: Any, count: int, racers: int) -> None:
     assert rows("SELECT count(*) FROM workitems_workitem") == [(count,)]
 
 
-def _moves(as_: Any, items: list[Any], racers: int, **more: Any) -> list[Callable[[int], Any]]:
-    apis = prepared(as_, *["alice", "bob"] * (racers // 2))
-    body = {"action": "wait", "waiting_reason": "input", "expected_state_version": 1}
-
-    def patch(api: Any) -> Callable[[int], Any]:
-        return lambda number: api.patch(f"/work-items/{items[number].id}", json=body, **more)
-
-    return [patch(api) for api in apis]
-
-
 @MANY
 def test_one_version_is_moved_once(as_: Any, cast: Any, count: int, racers: int) -> None:
     items = [factories.open_item() for _ in range(count)]
 
-    for answers in rounds(count, *_moves(as_, items, racers)):
+    for answers in rounds(count, *moves(as_, items, racers)):
         assert statuses(answers) == [200] + [409] * (racers - 1)
         assert codes(answers) == {"state_version_conflict"}
     assert rows("SELECT DISTINCT state_version, last_event_seq FROM workitems_workitem") == [(2, 2)]
@@ -96,59 +79,12 @@ def test_one_version_is_moved_once(as_: Any, cast: Any, count: int, racers: int)
 @SOME
 def test_one_key_moves_once(as_: Any, cast: Any, count: int, racers: int) -> None:
     items = [factories.open_item() for _ in range(count)]
-    moves = _moves(as_, items, racers, key="k")[::2]
+    ways = moves(as_, items, racers, key="k")[::2]
 
-    for answers in rounds(count, *moves):
+    for answers in rounds(count, *ways):
         assert statuses(answers) == [200] * (racers // 2)
         assert sorted(a.json()["replayed"] for a in answers) == [False] + [True] * (racers // 2 - 1)
     assert rows("SELECT DISTINCT state_version, last_event_seq FROM workitems_workitem") == [(2, 2)]
-
-
-# The two layers of the lock -----------------------------------------------------------------------
-
-
-def _effects(as_: Any, count: int = 12) -> set[tuple[int, int]]:
-    """How far (version, events) a race of one version each moved the items."""
-    items = [factories.open_item() for _ in range(count)]
-    for answers in rounds(count, *_moves(as_, items, RACERS)):
-        assert set(statuses(answers)) <= {200, 409}
-    return set(rows("SELECT state_version, last_event_seq FROM workitems_workitem"))
-
-
-def _without_lock(monkeypatch: Any) -> None:
-    unlocked = item_queries._LOCK_ONE.replace("FOR NO KEY UPDATE OF item", "")
-    assert unlocked != item_queries._LOCK_ONE
-    monkeypatch.setattr(item_queries, "_LOCK_ONE", unlocked)
-
-
-def _without_version(monkeypatch: Any) -> None:
-    # The parameter stays, so that the statement has the same ones.
-    unchecked = writing._MOVE.replace(
-        "state_version = %(state_version)s", "%(state_version)s::int IS NOT NULL"
-    )
-    assert unchecked != writing._MOVE
-    monkeypatch.setattr(writing, "_MOVE", unchecked)
-
-
-def test_the_version_guards_without_the_lock(as_: Any, cast: Any, monkeypatch: Any) -> None:
-    _without_lock(monkeypatch)
-
-    assert _effects(as_) == {(2, 2)}
-
-
-def test_the_lock_guards_without_the_version(as_: Any, cast: Any, monkeypatch: Any) -> None:
-    _without_version(monkeypatch)
-
-    assert _effects(as_) == {(2, 2)}
-
-
-def test_without_both_layers_one_version_is_moved_twice(
-    as_: Any, cast: Any, monkeypatch: Any
-) -> None:
-    _without_lock(monkeypatch)
-    _without_version(monkeypatch)
-
-    assert max(_effects(as_, 40)) > (2, 2)
 
 
 # Executions ---------------------------------------------------------------------------------------
@@ -209,23 +145,6 @@ def test_of_resume_and_complete_one_wins(as_: Any, cast: Any, count: int, racers
     assert rows("SELECT count(*) FROM workitems_workitemexecution") == [(states.get("active", 0),)]
     for item in items:
         assert events_of(item.id)[2:] in (["resumed"], ["state_changed"])
-
-
-@pytest.mark.parametrize("layer", [_without_lock, _without_version])
-def test_a_resume_meets_its_version_with_one_layer(
-    as_: Any, cast: Any, monkeypatch: Any, layer: Any
-) -> None:
-    layer(monkeypatch)
-    items = [factories.waiting_item() for _ in range(12)]
-    apis = prepared(as_, *["bob"] * RACERS)
-
-    def resume(place: int) -> Callable[[int], Any]:
-        body = RUN | {"engine_ref": f"run-{place}", "expected_state_version": 2}
-        return lambda number: apis[place].post(f"/work-items/{items[number].id}/resume", json=body)
-
-    for answers in rounds(12, *map(resume, range(RACERS))):
-        assert statuses(answers) == [201] + [409] * (RACERS - 1)
-    assert rows("SELECT count(*) FROM workitems_workitemexecution") == [(12,)]
 
 
 def test_links_of_one_conversation_leave_one_event(as_: Any, cast: Any) -> None:

@@ -158,7 +158,7 @@ def test_the_list_walks_in_order(as_: Any, cast: Any) -> None:
     link(as_("bob"), other, external_id="elsewhere")
 
     found, query = [], "?limit=2"
-    while query:
+    while query and len(found) < 100:
         page = refs(as_("vera"), item, query).json()
         found += [(ref["surface"], ref["external_id"]) for ref in page["items"]]
         query = page["next_cursor"] and f"?limit=2&cursor={page['next_cursor']}"

@@ -81,7 +81,7 @@ def test_refuses_to_wait_twice(as_: Any, cast: Any) -> None:
 # The version --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", [1, 3, 2**31 - 1])
+@pytest.mark.parametrize("version", [1, 3, 2**31 - 1, 2**31, 2**53 - 1])
 def test_refuses_another_version(as_: Any, cast: Any, version: int) -> None:
     item = factories.waiting_item()
     with nothing_written():
@@ -104,7 +104,7 @@ def test_the_transition_comes_before_the_successor(as_: Any, cast: Any) -> None:
     conflict(response, "invalid_transition", "completed", 2)
 
 
-@pytest.mark.parametrize("version", [0, -1, 1.0, 1.5, "1", True, None, 2**31, 2**53])
+@pytest.mark.parametrize("version", [0, -1, 1.0, 1.5, "1", True, None, 2**53])
 def test_refuses_what_is_no_version(as_: Any, cast: Any, version: Any) -> None:
     item = factories.open_item()
     with nothing_written():

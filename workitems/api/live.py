@@ -15,7 +15,7 @@ from stigmer.http.schemas import Query
 from stigmer.http.streams import EVENT_STREAM, Batch, StreamDoor, frame
 from stigmer.http.views import Call, door
 from workitems import queries
-from workitems.api import paging, schemas
+from workitems.api import answers, paging, showing
 from workitems.errors import WorkItemNotFound
 from workitems.states import LIFECYCLE
 
@@ -50,7 +50,7 @@ class Follow:
             return Batch([], ended=True)
         if found:
             self.after = found[-1].seq
-        frames = [frame(msgspec.json.encode(schemas.event_of(row)), row.seq) for row in found]
+        frames = [frame(msgspec.json.encode(showing.event_of(row)), row.seq) for row in found]
         return Batch(frames, ended=last is not None, more=more)
 
 
@@ -60,7 +60,7 @@ class EventStream(StreamDoor):
     @door(
         summary="Follow the events of a work item",
         query=EventStreamQuery,
-        answer=schemas.Event,
+        answer=answers.Event,
         gate=queries.readable,
         statuses={200: "The events behind the cursor and what follows, until the item ends."},
         refusals=(WorkItemNotFound, StreamsElsewhere),

@@ -13,13 +13,15 @@ from stigmer.http import pagination
 from stigmer.http.fields import UNSET, UnsetType
 from stigmer.http.views import Call
 
+MOST_DIGITS = 18
+
 
 def _limit(value: str, _pointer: str) -> None:
     pagination.limit_from(value)
 
 
 def _counter(value: str, pointer: str) -> None:
-    if not (value.isascii() and value.isdigit() and len(value) <= 18):
+    if not (value.isascii() and value.isdigit()):
         raise InvalidRequest(
             f"{pointer} must be an integer of at least 0", pointer=pointer, fault="out_of_range"
         )
@@ -37,7 +39,9 @@ def limit_of(call: Call) -> int:
 
 def behind(raw: str | UnsetType) -> int:
     """A counter to go on behind, in the form that `Counter` asks for; absent is 0."""
-    return 0 if raw is UNSET else int(str(raw))
+    digits = "0" if raw is UNSET else str(raw).lstrip("0") or "0"
+    # Longer ones are behind everything, and no number for the column or for Python's int().
+    return int(digits) if len(digits) <= MOST_DIGITS else 10**MOST_DIGITS
 
 
 def filters_of(call: Call, **more: str) -> dict[str, Any]:

@@ -353,6 +353,7 @@ class Migration(migrations.Migration):
                         to="workitems.workitem",
                     ),
                 ),
+                ("organization", stigmer.core.models.ByteText()),
                 ("folded", stigmer.core.models.ByteText()),
             ],
             options={

@@ -191,6 +191,7 @@ class WorkItemTitle(Record):
         db_column="work_item",
         related_name="searchable",
     )
+    organization = ByteText()  # the item's own: a search in one tenant reads no other's items
     folded = ByteText()
 
     class Meta:

@@ -147,7 +147,8 @@ WITH item AS (
         WHERE state IN ('active', 'waiting') AND NOT external_key = '' DO NOTHING
     RETURNING id
 ), title AS (
-    INSERT INTO workitems_workitemtitle (work_item, folded) SELECT id, %(folded)s::text FROM item
+    INSERT INTO workitems_workitemtitle (work_item, organization, folded)
+    SELECT id, %(organization)s::text, %(folded)s::text FROM item
 )
 INSERT INTO workitems_workitemevent (
     work_item, seq, kind, from_state, to_state, actor, acting_principal, surface, request_id,

@@ -14,7 +14,17 @@ from stigmer.core.errors import InvalidRequest
 from stigmer.core.idempotency import keyed
 from stigmer.core.ids import new_id
 from workitems.errors import ExecutionActive, InvalidTransition
-from workitems.operations.writing import Change, Note, Under, keep_receipt, lock, move, record
+from workitems.operations.writing import (
+    Change,
+    Note,
+    Under,
+    audit,
+    keep_receipt,
+    lock,
+    log,
+    move,
+    record,
+)
 from workitems.queries import EXECUTION_SQL, ExecutionRow, ItemView
 from workitems.states import PHASES, Engine, EventKind, Phase, WorkItemState
 
@@ -136,7 +146,7 @@ def attach_execution(
         return Attached(_kept(under), created=False)
     known = _find(_KNOWN, item, *run)
     if known is not None:
-        execution = _report(under, known, phase, now)
+        execution = _report(under, known, phase, by=by, now=now)
         keep_receipt(under.item, by=by, now=now, request=request, result_id=execution.id)
         return Attached(execution, created=False)
     under.need_open("attach an execution")
@@ -155,7 +165,9 @@ def _need_idle(under: Under) -> None:
         raise under.conflict(ExecutionActive, "an execution of this item has not ended")
 
 
-def _report(under: Under, known: ExecutionRow, phase: Phase, now: datetime) -> ExecutionRow:
+def _report(
+    under: Under, known: ExecutionRow, phase: Phase, *, by: Act, now: datetime
+) -> ExecutionRow:
     later = PHASES.move(known.phase, phase.value)
     if later is None:
         if known.phase in PHASES.terminal and phase in PHASES.terminal and phase != known.phase:
@@ -166,6 +178,10 @@ def _report(under: Under, known: ExecutionRow, phase: Phase, now: datetime) -> E
     ended = max(now, known.started_at) if later in PHASES.terminal else None
     with connection.cursor() as cursor:
         cursor.execute(_REPORT, [later.value, ended, known.id])
+    log.info(
+        "work_item", event_kind="execution_reported", work_item=under.item.id, execution=known.id,
+        **audit(by),
+    )  # fmt: skip
     return known._replace(phase=later.value, ended_at=ended)
 
 

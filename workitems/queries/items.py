@@ -20,10 +20,8 @@ LIVE = """EXISTS (
     WHERE ledger.slug = item.organization AND ledger.retired_at IS NULL
 )"""
 SEEN = f"{columns(OWN_COLUMNS, 'item')}, successor.visibility, successor.owner"
-FROM_SEEN = """
-workitems_workitem item
-LEFT JOIN workitems_workitem successor ON successor.id = item.superseded_by
-"""
+WITH_SUCCESSOR = "LEFT JOIN workitems_workitem successor ON successor.id = item.superseded_by"
+FROM_SEEN = f"workitems_workitem item {WITH_SUCCESSOR}"
 _FIND = f"SELECT {SEEN} FROM {FROM_SEEN} WHERE item.id = %s AND {LIVE}"
 _LATEST = """
 LEFT JOIN LATERAL (

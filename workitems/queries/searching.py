@@ -37,10 +37,10 @@ def found(question: Question) -> Found:
         for word in words[:_PROBES]:
             rows = rows.filter(grams.contains("searchable__folded", word))
         sql, params = question.held(_TERMS)
-        rows = rows.filter(RawSQL(sql, params, output_field=BooleanField()))  # noqa: S611
+        rows = rows.filter(RawSQL(sql, params, output_field=BooleanField()))
     count = rows.count()
     sql, params = question.score(_TERMS)
-    score = RawSQL(sql, params, output_field=FloatField())  # noqa: S611 words are parameters
+    score = RawSQL(sql, params, output_field=FloatField())
     best = rows.annotate(score=score).order_by("-score", "-created_at", "-id")
     hits = [
         Hit(KIND, id, title, "", org, score, at)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from rest_framework.views import APIView
 
 from executions import operations, queries
 from executions.api import serving
@@ -23,14 +22,14 @@ from organizations.errors import OrganizationNotFound
 from resources.errors import ResourceNotFound
 from stigmer.core.errors import IdempotencyKeyReused, PermissionDenied, PreconditionFailed
 from stigmer.core.secrets import SecretInText
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 
 MIB = 1024 * 1024
 SEEN = (ExecutionNotFound,)
 WRITTEN = (ExecutionNotFound, PermissionDenied)
 
 
-class AgentExecutions(APIView):
+class AgentExecutions(Door):
     """`/agent-executions`"""
 
     @door(
@@ -77,7 +76,7 @@ def _new(body: bodies.CreateAgentExecution) -> operations.NewExecution:
     )
 
 
-class AgentExecution(APIView):
+class AgentExecution(Door):
     """`/agent-executions/{id}`"""
 
     @door(
@@ -130,7 +129,7 @@ class AgentExecution(APIView):
         return reply(shown.execution_of(row))
 
 
-class AgentStatus(APIView):
+class AgentStatus(Door):
     """`/agent-executions/{id}/status`"""
 
     @door(
@@ -148,7 +147,7 @@ class AgentStatus(APIView):
         return reply(answers.AgentReported(**shown.reported(made)))
 
 
-class AgentSummary(APIView):
+class AgentSummary(Door):
     """`/agent-executions/summary`"""
 
     @door(
@@ -168,17 +167,19 @@ class AgentSummary(APIView):
         return reply(answers.AgentSummary(**shown.summary_members(found)))
 
 
-class AgentCommand(APIView):
-    """`/agent-executions/{id}/{cancel,terminate,pause,resume,recover}`"""
+class AgentCommand(Door):
+    """`/agent-executions/{id}/cancel`, `…/terminate`, `…/pause`, `…/resume`, `…/recover`."""
+
+    command = ""
 
     @door(
         summary="Cancel, terminate, pause, resume or recover an agent execution",
         body=bodies.Reason,
         answer=answers.AgentExecution,
-        gate=lambda caller, execution, command: queries.writable(caller, AGENT, execution),
+        gate=serving.writes(AGENT),
         statuses={200: "Done, or it was so already."},
         refusals=(*WRITTEN, SecretInText, FailedPrecondition, EngineCommandFailed),
         rate="writes",
     )
-    def post(self, call: Call, execution: str, command: str) -> HttpResponse:
-        return serving.command(call, AGENT, execution, command)
+    def post(self, call: Call, execution: str) -> HttpResponse:
+        return serving.command(call, AGENT, execution, self.command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from rest_framework.views import APIView
 
 from executions import operations, queries
 from executions.api import serving
@@ -14,7 +13,7 @@ from executions.kinds import KINDS
 from stigmer.core.errors import PermissionDenied
 from stigmer.http import streams
 from stigmer.http.fields import stamp
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 
 TOKEN_HEADER = "HTTP_X_STIGMER_CLAIM_TOKEN"  # noqa: S105 the name of a header
 
@@ -50,7 +49,7 @@ def token_of(request: HttpRequest) -> str | None:
     return request.META.get(TOKEN_HEADER) or None
 
 
-class Claims(APIView):
+class Claims(Door):
     """`/runner/claim`; it waits where the process can."""
 
     @door(
@@ -69,7 +68,7 @@ class Claims(APIView):
         )
 
 
-class Heartbeats(APIView):
+class Heartbeats(Door):
     """`/runner/executions/{id}/heartbeat`"""
 
     @door(
@@ -91,7 +90,7 @@ class Heartbeats(APIView):
         return reply(answers.Lease(lease_expires_at=stamp(until)))
 
 
-class Inboxes(APIView):
+class Inboxes(Door):
     """`/runner/executions/{id}/signals`; it waits where the process can."""
 
     @door(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from rest_framework.views import APIView
 
 from executions import operations, queries, targets
 from executions.api import serving
@@ -36,14 +35,14 @@ from stigmer.core.errors import (
     StoreUnavailable,
 )
 from stigmer.core.secrets import SecretInText, refuse_secrets
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 
 MIB = 1024 * 1024
 SEEN = (ExecutionNotFound,)
 WRITTEN = (ExecutionNotFound, PermissionDenied)
 
 
-class WorkflowExecutions(APIView):
+class WorkflowExecutions(Door):
     """`/workflow-executions`"""
 
     @door(
@@ -89,7 +88,7 @@ def _new(body: bodies.CreateWorkflowExecution) -> operations.NewExecution:
     )
 
 
-class WorkflowExecution(APIView):
+class WorkflowExecution(Door):
     """`/workflow-executions/{id}`"""
 
     @door(
@@ -143,7 +142,7 @@ class WorkflowExecution(APIView):
         return reply(shown.execution_of(row))
 
 
-class WorkflowStatus(APIView):
+class WorkflowStatus(Door):
     """`/workflow-executions/{id}/status`"""
 
     @door(
@@ -161,7 +160,7 @@ class WorkflowStatus(APIView):
         return reply(answers.WorkflowReported(**shown.reported(made)))
 
 
-class WorkflowEvents(APIView):
+class WorkflowEvents(Door):
     """`/workflow-executions/{id}/events`"""
 
     @door(
@@ -177,7 +176,7 @@ class WorkflowEvents(APIView):
         return reply(shown.events_of(found))
 
 
-class WorkflowSummary(APIView):
+class WorkflowSummary(Door):
     """`/workflow-executions/summary`"""
 
     @door(
@@ -197,7 +196,7 @@ class WorkflowSummary(APIView):
         return reply(shown.workflow_summary(found))
 
 
-class PendingApprovals(APIView):
+class PendingApprovals(Door):
     """`/workflow-executions/pending-approvals`"""
 
     @door(
@@ -217,23 +216,25 @@ class PendingApprovals(APIView):
         return reply(answers.PendingApprovals(entries=entries, total_count=len(found)))
 
 
-class WorkflowCommand(APIView):
-    """`/workflow-executions/{id}/{cancel,terminate,pause,resume,recover}`"""
+class WorkflowCommand(Door):
+    """`/workflow-executions/{id}/cancel`, `…/terminate`, `…/pause`, `…/resume`, `…/recover`."""
+
+    command = ""
 
     @door(
         summary="Cancel, terminate, pause, resume or recover a workflow execution",
         body=bodies.Reason,
         answer=answers.WorkflowExecution,
-        gate=lambda caller, execution, command: queries.writable(caller, WORKFLOW, execution),
+        gate=serving.writes(WORKFLOW),
         statuses={200: "Done, or it was so already."},
         refusals=(*WRITTEN, SecretInText, FailedPrecondition, EngineCommandFailed),
         rate="writes",
     )
-    def post(self, call: Call, execution: str, command: str) -> HttpResponse:
-        return serving.command(call, WORKFLOW, execution, command)
+    def post(self, call: Call, execution: str) -> HttpResponse:
+        return serving.command(call, WORKFLOW, execution, self.command)
 
 
-class Signals(APIView):
+class Signals(Door):
     """`/workflow-executions/{id}/signals`"""
 
     @door(
@@ -260,7 +261,7 @@ class Signals(APIView):
         return reply(shown.execution_of(row), 202)
 
 
-class TaskApproval(APIView):
+class TaskApproval(Door):
     """`/workflow-executions/{id}/tasks/{task_name}/approval`"""
 
     @door(

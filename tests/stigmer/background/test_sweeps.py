@@ -107,7 +107,7 @@ def test_a_second_run_is_refused_while_one_runs() -> None:
 
 
 def test_the_command_names_the_sweeps_it_knows_when_it_does_not_know_one() -> None:
-    with pytest.raises(CommandError, match="organizations.purge_deleted"):
+    with pytest.raises(CommandError, match=r"organizations\.purge_deleted"):
         call_command("sweep", "nonsense")
 
 
