@@ -54,7 +54,6 @@ LOCK := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --n
 
 lock: $(VENV)/dev.stamp
 	@$(LOCK) pyproject.toml -o requirements/base.txt
-	@$(LOCK) --extra temporal --constraint requirements/base.txt pyproject.toml -o requirements/temporal.txt
 	@$(LOCK) --extra dev --constraint requirements/base.txt pyproject.toml -o requirements/dev.txt
 	@$(LOCK) --extra temporal --extra temporal-server --constraint requirements/dev.txt pyproject.toml -o requirements/temporal.txt
 
