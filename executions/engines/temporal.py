@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import msgspec
 import structlog
 from django.conf import settings
-from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import Payloads, WorkflowExecution, WorkflowType
 from temporalio.api.enums.v1 import WorkflowIdConflictPolicy, WorkflowIdReusePolicy
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -21,6 +20,7 @@ from temporalio.api.workflowservice.v1 import (
     RequestCancelWorkflowExecutionRequest,
     SignalWithStartWorkflowExecutionRequest,
     SignalWorkflowExecutionRequest,
+    StartWorkflowExecutionRequest,
     TerminateWorkflowExecutionRequest,
 )
 from temporalio.client import Client
@@ -30,6 +30,7 @@ from executions.engines.base import EngineError, Envelope, Run, WorkflowNotFound
 
 log = structlog.get_logger("stigmer.engines")
 START = "startExecution"
+TERMINATE_EXISTING = WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
 LOOK_EVERY = 1.0
 CALL = timedelta(seconds=10)
 # How long a caller waits for what runs on the background loop.
@@ -60,14 +61,36 @@ class Temporal:
 
     def start(self, execution: Run, *, recovery_mode: bool) -> None:
         """Make the execution run; a repeated call is the same start."""
-        moment = execution.updated_at.isoformat() if recovery_mode else "once"
-        self.signal_with_start(
-            execution,
-            START,
-            {"recovery_mode": recovery_mode},
-            request=f"start/{execution.id}/{moment}",
-            recovery_mode=recovery_mode,
-        )
+        if recovery_mode:
+            self._recover(execution)
+            return
+        payload = {"recovery_mode": False}
+        request = f"start/{execution.id}"
+        self.signal_with_start(execution, START, payload, request=request, recovery_mode=False)
+
+    def _recover(self, execution: Run) -> None:
+        """A fresh run that ends what is left of the earlier one.
+
+        Not by a signal: only a plain start of the same request id ends nothing when repeated.
+        """
+
+        async def call(client: Client) -> None:
+            await client.workflow_service.start_workflow_execution(
+                StartWorkflowExecutionRequest(
+                    namespace=client.namespace,
+                    workflow_id=_workflow_id(execution),
+                    workflow_type=WorkflowType(name=_workflow_type(execution)),
+                    task_queue=TaskQueue(name=settings.TEMPORAL_TASK_QUEUE),
+                    input=await _payloads(client, _input(execution, recovery_mode=True)),
+                    request_id=f"recover/{execution.id}/{execution.updated_at.isoformat()}",
+                    workflow_id_reuse_policy=_reuse(recovery_mode=True),
+                    workflow_id_conflict_policy=TERMINATE_EXISTING,
+                ),
+                retry=True,
+                timeout=CALL,
+            )
+
+        self._call(call)
 
     def signal_with_start(
         self, execution: Run, channel: str, payload: Envelope, *, request: str, recovery_mode: bool
@@ -85,10 +108,8 @@ class Temporal:
                     request_id=request,
                     # One execution is one run; only a recovery starts another.
                     workflow_id_reuse_policy=_reuse(recovery_mode),
-                    workflow_id_conflict_policy=_conflict(recovery_mode),
                     signal_name=channel,
                     signal_input=await _payloads(client, payload),
-                    workflow_task_timeout=Duration(seconds=10),
                 ),
                 retry=True,
                 timeout=CALL,
@@ -219,13 +240,6 @@ def _reuse(recovery_mode: bool) -> Any:
     if recovery_mode:
         return WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
     return WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
-
-
-def _conflict(recovery_mode: bool) -> Any:
-    """A recovery ends what is left of the earlier run; anything else goes to the run that is."""
-    if recovery_mode:
-        return WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
-    return WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
 
 
 def _input(execution: Run, recovery_mode: bool) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def test_answers_the_envelope_of_a_pending_execution(as_: As) -> None:
 
     assert answer.status_code == 201
     made = answer.json()
-    assert list(made) == ["metadata", "spec", "status", "api_version", "kind"]
+    assert list(made) == ["api_version", "kind", "metadata", "spec", "status"]
     assert made["api_version"] == "agentic.stigmer.ai/v1"
     assert made["kind"] == "WorkflowExecution"
     assert made["metadata"]["id"].startswith("wfe_")

@@ -74,21 +74,21 @@ class Status(Answer, kw_only=True):
 class WorkflowExecution(Answer, kw_only=True):
     """One run of a workflow."""
 
+    api_version: str = API_VERSION
+    kind: str = "WorkflowExecution"
     metadata: Metadata
     spec: WorkflowSpec
     status: Status
-    api_version: str = API_VERSION
-    kind: str = "WorkflowExecution"
 
 
 class AgentExecution(Answer, kw_only=True):
     """One run of an agent."""
 
+    api_version: str = API_VERSION
+    kind: str = "AgentExecution"
     metadata: Metadata
     spec: AgentSpec
     status: Status
-    api_version: str = API_VERSION
-    kind: str = "AgentExecution"
 
 
 class WorkflowExecutionPage(Answer, kw_only=True):
