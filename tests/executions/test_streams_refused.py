@@ -11,7 +11,6 @@ from django.db import connection
 from executions.kinds import AGENT
 from organizations.authorization import Decision, Resource, Verdict
 from stigmer.http.streams.hub import IN_ENVIRON
-from tests import factories
 from tests.executions import making
 from tests.executions.watching import Live
 
@@ -66,6 +65,31 @@ def test_a_denial_comes_before_any_query_and_any_subscription(
 
     assert (answer.status_code, answer.json()["detail"]) == (403, denied)
     assert all("organizations_" in sql for sql in seen)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "_"), ROUTES)
+def test_registers_for_wake_ups_before_it_reads(
+    path: str, _: str, as_: Callable[[str], Any]
+) -> None:
+    api, id, did = as_("root"), id_of(path), []
+
+    class Registers:
+        def watch(self, topics: list[str]) -> None:
+            did.append(f"registered for {topics}")
+
+    def seen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        did.extend(["read"] if "executions_" in sql else [])
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(seen):
+        api.client.get(
+            f"/api/v1{path.format(id=id)}",
+            headers={"Authorization": f"Bearer {api.token}"},
+            **{IN_ENVIRON: Registers()},
+        )
+
+    assert did[:2] == [f"registered for ['execution:{id}']", "read"]
 
 
 @pytest.mark.django_db
@@ -163,4 +187,3 @@ def test_a_stream_has_the_headers_of_every_answer(live: Live) -> None:
     assert watcher.headers["x-content-type-options"] == "nosniff"
     assert watcher.headers["cache-control"] == "no-store"
     assert "content-length" not in watcher.headers
-    assert factories.caller("vera").name == "vera"
