@@ -1,4 +1,4 @@
-"""`python -m bench`: fill, api, executions, streams, scale, sweep, one_organization."""
+"""`python -m bench`: fill, api, executions, engine, streams, scale, sweep, one_organization."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def main() -> None:
         "scale": lambda: _scale(chosen),
         "one_organization": lambda: _one_organization(chosen),
         "executions": lambda: _executions(chosen),
+        "engine": lambda: _engine(chosen),
         "streams": lambda: _streams(chosen),
     }
     programs[chosen.program]()
@@ -52,6 +53,9 @@ def _of_executions(programs: Any) -> None:
     executions.add_argument("--seconds", type=float, default=3)
     executions.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
     executions.add_argument("--only", nargs="+", default=[], metavar="CALL")
+    engine = programs.add_parser("engine", help="executions through the runner protocol")
+    engine.add_argument("--runners", type=int, nargs="+", default=[1, 4, 16])
+    engine.add_argument("--seconds", type=float, default=4)
     streams = programs.add_parser("streams", help="open streams: memory, wake-ups, clean-up")
     streams.add_argument("--streams", type=int, default=1000)
     streams.add_argument("--wakes", type=int, default=50)
@@ -81,6 +85,15 @@ def _sweep(chosen: argparse.Namespace) -> None:
     from bench import sweep
 
     sweep.run(rows=chosen.rows, seconds=chosen.seconds, clients=chosen.clients)
+
+
+def _engine(chosen: argparse.Namespace) -> None:
+    from bench import installation
+
+    installation.prepare()
+    from bench import engine
+
+    engine.run(runners=chosen.runners, seconds=chosen.seconds)
 
 
 def _executions(chosen: argparse.Namespace) -> None:

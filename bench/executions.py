@@ -16,15 +16,12 @@ from rich.table import Table
 
 from bench import fill, fill_executions, installation, limit
 from bench.load import Connection, measure
-from stigmer.core.ids import new_id
 
 TENANT = "bench-a"
 GOALS = {
     "event batch 100": 0.45, "list first": 0.40, "list deep": 0.40, "get": 0.40, "summary": 0.5,
     "claim": 0.25,
 }  # fmt: skip
-HELD = 400
-WAITING = 60_000
 BATCH = 100
 TASKS = [{"name": f"task-{n}", "status": "WORKFLOW_TASK_IN_PROGRESS"} for n in range(8)]
 
@@ -140,59 +137,10 @@ def _bare(scenario: Scenario, statements: list[tuple[str, Any]]) -> Any:
 
 # What is measured ---------------------------------------------------------------------------------
 
-_CLAIMED = """
-INSERT INTO executions_workflowexecution (
-    id, organization, name, labels, target, target_slug, target_name, instance, session,
-    visibility, created_by, message, phase, tasks, error, cost_micros, input_tokens, output_tokens,
-    pending_approvals, pending_file_reviews, gates, created_at, updated_at, engine, engine_ref,
-    claimed_by, claim_id, claim_digest, claim_attempt, claimable_at, last_inbox, has_events
-)
-SELECT id, 'bench-a', 'Held', '{}', 'wfl_bench', 'flow', 'Flow', 'win_bench', '',
-    'visibility_org', 'bench', '', %(phase)s::text, '[]', '', 0, 0, 0, '[]', '[]', '{}', now(),
-    now(), 'runner', '', %(by)s::text, '', %(digest)s::text, %(attempt)s::int,
-    %(until)s::timestamptz, 0, false
-FROM unnest(%(ids)s::text[]) id
-"""
-CLAIM_TOKEN = "claim_bench"
-
-
-def _insert(count: int, phase: str, *, held: bool) -> list[str]:
-    from django.db import connection
-
-    from executions.operations.holding import digest_of
-
-    ids = [new_id("wfe") for _ in range(count)]
-    now = datetime.now(UTC)
-    values = {
-        "ids": ids, "phase": phase, "attempt": int(held),
-        "by": fill_executions.RUNNER if held else None,
-        "digest": digest_of(CLAIM_TOKEN) if held else "",
-        "until": now + timedelta(days=1) if held else now,
-    }  # fmt: skip
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIMED, values)
-    return ids
-
-
-def _prepared() -> list[str]:
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0")
-        cursor.execute("SELECT set_config('stigmer.purge', 'on', false)")
-        cursor.execute("DELETE FROM executions_workflowexecution WHERE name = 'Held'")
-        cursor.execute("SELECT set_config('stigmer.purge', 'off', false)")
-    held = _insert(HELD, "EXECUTION_IN_PROGRESS", held=True)
-    _insert(WAITING, "EXECUTION_PENDING", held=False)
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM (ANALYZE) executions_workflowexecution")
-    connection.close()
-    return held
-
 
 def scenarios(server: installation.Server, owner: str, runner: str) -> list[Scenario]:
     """What is measured."""
-    held = _prepared()
+    held = fill_executions.prepared()
     logged = held[0]
     api = Connection(server.host, server.port, runner)
     for first in range(1, 1001, 100):
@@ -224,7 +172,7 @@ def _batch(numbers: range) -> dict[str, Any]:
          "occurred_at": "2026-01-31T09:30:00Z", "data": {"line": f"step {n} is done"}}
         for n in numbers
     ]  # fmt: skip
-    return {"claim_token": CLAIM_TOKEN, "status": {}, "events": events}
+    return {"claim_token": fill_executions.CLAIM_TOKEN, "status": {}, "events": events}
 
 
 def _report(name: str, held: list[str], token: str, *, events: int) -> Scenario:
@@ -240,7 +188,7 @@ def _report(name: str, held: list[str], token: str, *, events: int) -> Scenario:
             body = _batch(range(at, at + events))
             if not events:
                 status = {"tasks": TASKS, "total_cost_micros": at % 10**9 + 1}
-                body = {"claim_token": CLAIM_TOKEN, "status": status}
+                body = {"claim_token": fill_executions.CLAIM_TOKEN, "status": status}
             yield "POST", path, body
 
     def swap(number: int) -> Callable[[str, Any], Any]:

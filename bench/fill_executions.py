@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
 from bench import fill
+from stigmer.core.ids import new_id
 
 RUNNER = "service:bench"
+HELD, WAITING = 400, 60_000
 _CHUNK = 50_000
 
 _EXECUTIONS = """
@@ -65,3 +67,56 @@ def runner() -> str:
         members.put_member(organization=tenant, principal=RUNNER, role="member", by=by, now=now)
     _, secret = tokens.create_token(principal=RUNNER, name="bench", expires_at=None, by=by, now=now)
     return secret
+
+
+# Executions to report on and to claim
+
+_CLAIMED = """
+INSERT INTO executions_workflowexecution (
+    id, organization, name, labels, target, target_slug, target_name, instance, session,
+    visibility, created_by, message, phase, tasks, error, cost_micros, input_tokens, output_tokens,
+    pending_approvals, pending_file_reviews, gates, created_at, updated_at, engine, engine_ref,
+    claimed_by, claim_id, claim_digest, claim_attempt, claimable_at, last_inbox, has_events
+)
+SELECT id, 'bench-a', 'Held', '{}', 'wfl_bench', 'flow', 'Flow', 'win_bench', '',
+    'visibility_org', 'bench', '', %(phase)s::text, '[]', '', 0, 0, 0, '[]', '[]', '{}', now(),
+    now(), 'runner', '', %(by)s::text, '', %(digest)s::text, %(attempt)s::int,
+    %(until)s::timestamptz, 0, false
+FROM unnest(%(ids)s::text[]) id
+"""
+CLAIM_TOKEN = "claim_bench"
+
+
+def _insert(count: int, phase: str, *, held: bool) -> list[str]:
+    from django.db import connection
+
+    from executions.operations.holding import digest_of
+
+    ids = [new_id("wfe") for _ in range(count)]
+    now = datetime.now(UTC)
+    values = {
+        "ids": ids, "phase": phase, "attempt": int(held),
+        "by": RUNNER if held else None,
+        "digest": digest_of(CLAIM_TOKEN) if held else "",
+        "until": now + timedelta(days=1) if held else now,
+    }  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIMED, values)
+    return ids
+
+
+def prepared() -> list[str]:
+    """Executions that a runner holds, beside many that wait; what an earlier run left is gone."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+        cursor.execute("SELECT set_config('stigmer.purge', 'on', false)")
+        cursor.execute("DELETE FROM executions_workflowexecution WHERE name = 'Held'")
+        cursor.execute("SELECT set_config('stigmer.purge', 'off', false)")
+    held = _insert(HELD, "EXECUTION_IN_PROGRESS", held=True)
+    _insert(WAITING, "EXECUTION_PENDING", held=False)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM (ANALYZE) executions_workflowexecution")
+    connection.close()
+    return held

@@ -395,3 +395,23 @@ def test_racing_repeats_of_a_claim_id_share_one_execution(cast: Any) -> None:
 
     assert len({made.execution.id for made in results}) == 1
     assert making.claim(AGENT) is None
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+def test_32_runners_over_200_executions_run_each_once(cast: Any) -> None:
+    wanted = {making.pending().id for _ in range(200)}
+
+    def runner() -> list[str]:
+        got = []
+        while (held := making.claim()) is not None:
+            got.append(held.execution.id)
+            making.report(held, "IN_PROGRESS", *making.events(1, 2))
+            making.report(held, "COMPLETED", *making.events(3))
+        return got
+
+    results = factories.race(*[runner] * 32)
+
+    taken = [id for got in results for id in got]
+    assert sorted(taken) == sorted(wanted)
+    assert WorkflowExecution.objects.filter(phase="EXECUTION_COMPLETED").count() == 200
