@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec import UNSET
 
 from organizations.naming import check_slug, slug_from
@@ -17,7 +16,7 @@ from resources.states import Visibility
 from stigmer.core.errors import InvalidRequest
 from stigmer.http.fields import stamp
 from stigmer.http.json_text import check_characters
-from stigmer.http.parsing import check_rules, fault_of
+from stigmer.http.parsing import typed
 
 NAME_BYTES = 256
 # What only the store writes.
@@ -142,10 +141,7 @@ def metadata_of(data: Any) -> Metadata:
     """Metadata as a caller gives it. Raises InvalidRequest that names the place."""
     check_characters(data, "/metadata")
     try:
-        given = msgspec.convert(data, Metadata, strict=True)
-        check_rules(given)
-    except msgspec.ValidationError as error:
-        raise _under("/metadata", fault_of(str(error))) from None
+        given = typed(data, Metadata)
     except InvalidRequest as fault:
         raise _under("/metadata", fault) from None
     check_keys(given)

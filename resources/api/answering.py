@@ -12,9 +12,10 @@ from django.http import HttpResponse
 
 from organizations.authorization import Permission
 from organizations.queries import admit
-from resources.api.schemas import document_answer
+from resources.api.schemas import document_answer, version_answer
 from resources.documents import Document
 from resources.queries.documents import Filters
+from resources.queries.versions import Version
 from stigmer.core.errors import InvalidRequest
 from stigmer.http import etags
 from stigmer.http.fields import UNSET
@@ -58,6 +59,16 @@ def unchanged_for(call: Call) -> Callable[[Document], bool] | None:
     if tags is None:
         return None
     return lambda document: etags.holds(tags, msgspec.json.encode(document_answer(document)))
+
+
+def holder_for(call: Call) -> Callable[[Version | None], bool] | None:
+    """Whether `If-Match` names the version that holds a tag now; None without that header."""
+    tags = etags.wanted(call.request)
+    if tags is None:
+        return None
+    return lambda held: (
+        held is not None and etags.holds(tags, msgspec.json.encode(version_answer(held)))
+    )
 
 
 def filters_of(call: Call) -> Filters:

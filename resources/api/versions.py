@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from organizations.errors import OrganizationNotFound
 from resources import search
 from resources.api import gates
-from resources.api.answering import answer, bound_to, page
+from resources.api.answering import answer, bound_to, holder_for, page, unchanged_for
 from resources.api.documents import EXAMPLE
 from resources.api.schemas import (
     DocumentAnswer,
@@ -25,7 +25,12 @@ from resources.api.schemas import (
 from resources.errors import UnknownKind, VersionNotFound
 from resources.operations import versions as operations
 from resources.queries import versions
-from stigmer.core.errors import InvalidRequest, PermissionDenied, RouteNotFound
+from stigmer.core.errors import (
+    InvalidRequest,
+    PermissionDenied,
+    PreconditionFailed,
+    RouteNotFound,
+)
 from stigmer.http.pagination import limit_from
 from stigmer.http.views import Call, Door, door, reply
 
@@ -45,7 +50,7 @@ HIT = {
     "score": 0.38,
 }
 READS = (UnknownKind, RouteNotFound, VersionNotFound)
-WRITES = (*READS, PermissionDenied)
+WRITES = (*READS, PermissionDenied, PreconditionFailed)
 
 
 class Versions(Door):
@@ -115,6 +120,7 @@ class Tag(Door):
         statuses={200: "This version holds the tag; no other does."},
         refusals=WRITES,
         rate="writes",
+        if_match=True,
         example=VERSION,
     )
     def put(self, call: Call, kind: str, id: str, tag: str) -> HttpResponse:
@@ -123,6 +129,7 @@ class Tag(Door):
             id=id,
             tag=tag,
             version_hash=call.body.version_hash,
+            expected=holder_for(call),
             by=call.act(),
             now=call.now,
         )
@@ -140,6 +147,7 @@ class Rollback(Door):
         statuses={200: "The document with that spec; it has become a new version."},
         refusals=WRITES,
         rate="writes",
+        if_match=True,
         example=EXAMPLE,
     )
     def post(self, call: Call, kind: str, id: str) -> HttpResponse:
@@ -147,6 +155,7 @@ class Rollback(Door):
             kind=kind,
             id=id,
             version_hash=call.body.version_hash,
+            expected=unchanged_for(call),
             by=call.act(),
             now=call.now,
         )

@@ -205,9 +205,7 @@ def _let_apply(document: Document, by: Act) -> None:
     try:
         reading.check(by.caller, document, Permission.WRITE)
     except ResourceNotFound:
-        raise AlreadyExists(
-            f"the slug {document.slug} is taken in {document.organization}"
-        ) from None
+        raise writing.taken(document.kind, document.organization, document.slug) from None
 
 
 def _check_members(document: Any, allowed: tuple[str, ...]) -> None:

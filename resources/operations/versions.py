@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from resources.queries import documents as reading
 from resources.queries import versions as reading_versions
 from resources.queries.versions import Version
 from stigmer.core.callers import Act
-from stigmer.core.errors import InvalidRequest
+from stigmer.core.errors import InvalidRequest, PreconditionFailed
 
 _TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
@@ -34,14 +34,26 @@ def check_tag(tag: str) -> str:
 
 
 @transaction.atomic
-def set_tag(*, kind: str, id: str, tag: str, version_hash: str, by: Act, now: datetime) -> Version:
+def set_tag(
+    *,
+    kind: str,
+    id: str,
+    tag: str,
+    version_hash: str,
+    expected: Callable[[Version | None], bool] | None = None,
+    by: Act,
+    now: datetime,
+) -> Version:
     """Give a tag to the newest version with this hash; whoever held it holds it no more.
 
     A tag the version had is replaced. Raises UnknownKind, ResourceNotFound, PermissionDenied,
-    InvalidRequest, VersionNotFound, which changes nothing.
+    InvalidRequest, PreconditionFailed when `expected` says no of the holder, VersionNotFound; each
+    changes nothing.
     """
     document, _ = _locked(kind, id, by)
     check_tag(tag)
+    if expected is not None and not expected(reading_versions.holder(kind, document.id, tag)):
+        raise PreconditionFailed
     target = reading_versions.by_hash(document.kind, document.id, version_hash)
     if target.tag != tag:
         held = ResourceVersion.objects.filter(resource=document.id, tag=tag)
@@ -52,13 +64,23 @@ def set_tag(*, kind: str, id: str, tag: str, version_hash: str, by: Act, now: da
 
 
 @transaction.atomic
-def rollback(*, kind: str, id: str, version_hash: str, by: Act, now: datetime) -> Document:
+def rollback(
+    *,
+    kind: str,
+    id: str,
+    version_hash: str,
+    expected: Callable[[Document], bool] | None = None,
+    by: Act,
+    now: datetime,
+) -> Document:
     """Give a document the spec it had in the newest version with this hash, as a new version.
 
-    Raises UnknownKind, ResourceNotFound, PermissionDenied, VersionNotFound, InvalidRequest when
-    today's rules refuse that spec.
+    Raises UnknownKind, ResourceNotFound, PermissionDenied, PreconditionFailed when `expected` says
+    no, VersionNotFound, InvalidRequest when today's rules refuse that spec.
     """
     document, sealed = _locked(kind, id, by)
+    if expected is not None and not expected(document):
+        raise PreconditionFailed
     target = reading_versions.by_hash(document.kind, document.id, version_hash)
     metadata = {"org": document.organization, "name": document.name}
     draft = draft_of(stored(kind), metadata, target.snapshot["spec"], document, sealed)

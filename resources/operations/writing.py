@@ -77,7 +77,7 @@ def insert(kind: Kind, draft: Draft, status: dict[str, Any], *, by: Act, now: da
         updated_at=now,
         updated_by=by.actor,
     )
-    refusal = partial(taken, kind, draft)
+    refusal = partial(taken, kind.name, draft.org, draft.slug)
     with refusing(resource_slug_once=refusal, resource_default_instance_once=refusal):
         Resource.objects.bulk_create([_row(document, draft.sealed)])
     if kind.versioned:
@@ -86,12 +86,9 @@ def insert(kind: Kind, draft: Draft, status: dict[str, Any], *, by: Act, now: da
     return document
 
 
-def taken(kind: Kind, draft: Draft) -> AlreadyExists:
+def taken(kind: str, org: str, slug: str) -> AlreadyExists:
     """The refusal of a slug that another document of the kind has."""
-    return AlreadyExists(
-        f"the slug {draft.slug} is taken in {draft.org}",
-        kind=kind.name, org=draft.org, slug=draft.slug,
-    )  # fmt: skip
+    return AlreadyExists(f"the slug {slug} is taken in {org}", kind=kind, org=org, slug=slug)
 
 
 def rewrite(

@@ -56,6 +56,11 @@ def by_tag(kind: str, id: str, tag: str) -> Version:
     return _first(of(kind, id).filter(tag=tag), f"tag {tag}")
 
 
+def holder(kind: str, id: str, tag: str) -> Version | None:
+    """The version that holds this tag, or None."""
+    return next(iter(rows(of(kind, id).filter(tag=tag)[:1])), None)
+
+
 def latest_hash(kind: str, id: str) -> str:
     """The hash of the newest version. Raises VersionNotFound."""
     return _first(of(kind, id), "any version").version_hash

@@ -13,7 +13,7 @@ from stigmer.core.canonical import LARGEST
 from stigmer.core.errors import InvalidRequest
 from stigmer.http.fields import line
 from stigmer.http.json_text import check_characters, step
-from stigmer.http.parsing import check_rules, fault_of
+from stigmer.http.parsing import typed
 
 REFERENCE = "ref:"
 
@@ -65,11 +65,7 @@ def read_pack(source: str) -> Pack:
         data = yaml.load(source, _Loader)  # noqa: S506 the loader is a SafeLoader
     except yaml.YAMLError as cause:
         raise InvalidRequest(f"the pack is not valid YAML: {cause}", fault="not_yaml") from None
-    try:
-        pack = msgspec.convert(data, Pack, strict=True)
-    except msgspec.ValidationError as error:
-        raise fault_of(str(error)) from None
-    check_rules(pack)
+    pack = typed(data, Pack)
     _check_plain(data)
     check_characters(data)
     for place, resource in enumerate(pack.resources):

@@ -15,8 +15,8 @@ from msgspec import UNSET, Meta, UnsetType
 from stigmer.core import texts
 from stigmer.core.errors import InvalidRequest
 from stigmer.core.ids import is_id
-from stigmer.http.fields import line, text
-from stigmer.http.parsing import check_rules, fault_of, plan
+from stigmer.http.fields import EMPTY_IS_A_VALUE, line, text
+from stigmer.http.parsing import typed
 
 KIB = 1024
 DESCRIPTION_BYTES = 64 * KIB
@@ -46,15 +46,9 @@ def rules_of(schema: type[Spec]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The rules that a struct declares: a spec in, the spec with its defaults out."""
 
     def rules(spec: dict[str, Any]) -> dict[str, Any]:
-        blanks = plan(schema).blanks
-        given = {key: value for key, value in spec.items() if not (value == "" and key in blanks)}
-        try:
-            typed = msgspec.convert(given, schema, strict=True)
-        except msgspec.ValidationError as error:
-            raise fault_of(str(error)) from None
-        check_rules(typed)
-        typed.check()
-        checked: dict[str, Any] = msgspec.to_builtins(typed)
+        given = typed(spec, schema)
+        given.check()
+        checked: dict[str, Any] = msgspec.to_builtins(given)
         return checked
 
     return rules
@@ -129,7 +123,7 @@ class WorkflowInstance(Spec):
 class Variable(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """One variable; a secret's value is sealed and reads as absent."""
 
-    value: Annotated[str, text(64 * KIB, least=0)] | UnsetType = UNSET
+    value: Annotated[str, text(64 * KIB, least=0), EMPTY_IS_A_VALUE] | UnsetType = UNSET
     secret: bool = False
 
 

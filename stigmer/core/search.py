@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 
 from stigmer.core.callers import Caller
 
-_WORD = re.compile(r"[^\W_]+")
+# A word has a letter or a digit; marks alone are none.
+_WORD = re.compile(r"[^\W_]\S*")
+_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 WORD_CHARACTERS = 255
 TEXT_CHARACTERS = 64 * 1024
 # A text search query whose last and only word also matches as a prefix. Queries and documents pass
@@ -31,8 +33,22 @@ def fold(text: str) -> str:
     Unicode compatibility and case are folded here: what PostgreSQL folds depends on its locale.
     """
     once = unicodedata.normalize("NFKC", text[:TEXT_CHARACTERS]).casefold()
-    words = _WORD.findall(unicodedata.normalize("NFKC", once))
+    words = _WORD.findall(_parted(unicodedata.normalize("NFKC", once)))
     return " ".join(word[:WORD_CHARACTERS] for word in words)[:TEXT_CHARACTERS]
+
+
+def _parted(text: str) -> str:
+    """The text with a space for whatever parts words.
+
+    A mark belongs to the letter before it: vowels of many scripts are marks. A variation selector
+    only chooses a picture.
+    """
+    parting = {ord(sign): " " for sign in set(text) if not sign.isalnum() and not _is_mark(sign)}
+    return text.translate(parting | _SELECTORS)
+
+
+def _is_mark(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Mn", "Mc")
 
 
 class Hit(NamedTuple):

@@ -14,6 +14,10 @@ from stigmer.core.errors import InvalidRequest
 __all__ = ["UNSET", "Instant", "Key", "Name", "Surface", "UnsetType", "line", "stamp", "text"]
 
 
+# An empty text for an optional field means that it is absent, unless its type carries this.
+EMPTY_IS_A_VALUE = Meta(extra={"empty_is_a_value": True})
+
+
 def _ruled(rule: Callable[..., Any], max_bytes: int, least: int) -> Meta:
     described = {
         "description": f"{least} to {max_bytes} bytes of UTF-8.",

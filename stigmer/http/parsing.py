@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,17 +16,17 @@ from django.http import HttpRequest
 
 from stigmer.core.errors import ActorNotAccepted, InvalidRequest
 from stigmer.http.errors import BodyTooLarge, LengthRequired, UnsupportedMediaType
-from stigmer.http.fields import UNSET, UnsetType
+from stigmer.http.fields import EMPTY_IS_A_VALUE, UNSET
 from stigmer.http.json_text import check_characters, loads, step
 from stigmer.http.schemas import ACTOR_FIELDS
 
-__all__ = ["check_characters", "check_rules", "convert", "fault_of", "loads", "read_json"]
+__all__ = ["check_characters", "convert", "fault_of", "loads", "read_json", "typed"]
 
 Schema = TypeVar("Schema")
 Rule = Callable[[Any, str], Any]
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>\$.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"^Object (contains unknown|missing required) field `(.*)`$", re.DOTALL)
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
 def read_json(request: HttpRequest, limit: int) -> Any:
@@ -53,11 +55,17 @@ def convert(data: Any, schema: type[Schema]) -> Schema:
     """
     if isinstance(data, dict):
         refuse_actor(data)
+    return typed(data, schema)
+
+
+def typed(data: Any, schema: type[Schema]) -> Schema:
+    """As `convert`, for data that is a part of a body. Raises InvalidRequest."""
+    if isinstance(data, dict):
         data = _without_blanks(data, schema)
     try:
         body = msgspec.convert(data, schema, strict=True)
     except msgspec.ValidationError as error:
-        raise fault_of(str(error)) from None
+        raise fault_of(str(error), _keys_to_fault(data, schema, str(error))) from None
     check_rules(body)
     return body
 
@@ -71,12 +79,18 @@ def refuse_actor(data: Mapping[str, Any]) -> None:
             )
 
 
-def fault_of(message: str) -> InvalidRequest:
-    """What msgspec says of a value, as our refusal with its place."""
+def fault_of(message: str, keys: Sequence[str] = ()) -> InvalidRequest:
+    """What msgspec says of a value, as our refusal with its place.
+
+    Of a map it does not say the key; `keys` are those on the way.
+    """
     match = _PLACE.match(message)
     assert match is not None
     what, path = match["what"], match["path"] or "$"
-    pointer = "".join(step(field or place) for field, place in _STEP.findall(path))
+    named = iter(keys)
+    found = _STEP.findall(path)
+    steps = [field or (next(named, None) if at == "..." else at) for field, at in found]
+    pointer = "".join(step(one) for one in steps if one is not None)
     field = _FIELD.match(what)
     if field is None:
         return InvalidRequest(what.replace("`", ""), pointer=pointer, fault="wrong_type")
@@ -87,26 +101,86 @@ def fault_of(message: str) -> InvalidRequest:
     return InvalidRequest(detail, pointer=pointer + step(name), fault="unknown_field")
 
 
+def _keys_to_fault(data: Any, schema: Any, message: str) -> list[str]:
+    """The keys of the maps on the way to the fault, which msgspec does not tell.
+
+    It stops at the first fault: the key is the last of the fewest entries that have it.
+    """
+    match = _PLACE.match(message)
+    path = _STEP.findall((match and match["path"]) or "")
+    keys: list[str] = []
+    way: list[Any] = []
+    for field, at in path:
+        if at == "...":
+            entries = list(_map_at(data, way))
+            if not entries:
+                break
+            faulty = partial(_has_fault, data, way, entries, schema, message)
+            last = bisect_left(range(len(entries)), True, key=faulty)
+            way.append(entries[min(last, len(entries) - 1)])
+            keys.append(way[-1])
+        else:
+            way.append(field or int(at))
+    return keys
+
+
+def _map_at(data: Any, way: list[Any]) -> dict[str, Any]:
+    """The map at the end of the way; empty when the name of a field only looked like a way."""
+    for one in way:
+        try:
+            data = data[one]
+        except (LookupError, TypeError):
+            return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _has_fault(
+    data: Any, way: list[Any], entries: list[str], schema: Any, message: str, last: int
+) -> bool:
+    """Whether the fault is there already with the entries up to this one in the map."""
+    try:
+        msgspec.convert(_cut(data, way, entries[: last + 1]), schema, strict=True)
+    except msgspec.ValidationError as error:
+        return str(error) == message
+    return False
+
+
+def _cut(data: Any, way: list[Any], entries: list[str]) -> Any:
+    """The data with these entries alone in the map at the end of the way."""
+    if not way:
+        return {key: data[key] for key in entries}
+    changed = copy(data)
+    changed[way[0]] = _cut(data[way[0]], way[1:], entries)
+    return changed
+
+
 # What a type asks for beyond what msgspec checks --------------------------------------------------
 
 
 class _Shape(typing.NamedTuple):
-    rules: tuple[Rule, ...] = ()
-    struct: type[msgspec.Struct] | None = None
+    rules: tuple[tuple[type, Rule], ...] = ()
+    structs: tuple[type[msgspec.Struct], ...] = ()
     inner: _Shape | None = None
 
 
 class _Plan(typing.NamedTuple):
+    """The fields that may be blank and those with shapes, by their names in JSON."""
+
     blanks: frozenset[str]
-    shapes: tuple[tuple[str, _Shape], ...]
+    shapes: tuple[tuple[str, str, _Shape], ...]
 
 
 @lru_cache(maxsize=512)
 def plan(schema: Any) -> _Plan:
     """What a struct's fields ask for beyond their types, worked out once."""
     hints = typing.get_type_hints(schema, include_extras=True)
-    shapes = [(name, shape) for name, hint in hints.items() if (shape := _shape(hint)) != _Shape()]
-    return _Plan(frozenset(n for n, hint in hints.items() if _may_be_blank(hint)), tuple(shapes))
+    fields = msgspec.structs.fields(schema)
+    shapes = [(field.encode_name, field.name, _shape(hints[field.name])) for field in fields]
+    optional = [field for field in fields if not field.required]
+    return _Plan(
+        frozenset(field.encode_name for field in optional if _may_be_blank(hints[field.name])),
+        tuple(one for one in shapes if one[2] != _Shape()),
+    )
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
@@ -120,27 +194,37 @@ def _bare(option: Any) -> Any:
 
 
 def _may_be_blank(hint: Any) -> bool:
+    if any(meta is EMPTY_IS_A_VALUE for o in _options(hint) for meta in _metas(o)):
+        return False
     options = [_bare(option) for option in _options(hint)]
-    return UnsetType in options and any(
+    return any(
         typing.get_origin(option) is typing.Literal
         or (isinstance(option, type) and issubclass(option, str))
         for option in options
     )
 
 
+def _metas(option: Any) -> list[msgspec.Meta]:
+    return [m for m in getattr(option, "__metadata__", ()) if isinstance(m, msgspec.Meta)]
+
+
 def _shape(hint: Any) -> _Shape:
-    rules: list[Rule] = []
-    struct, inner = None, None
+    rules: list[tuple[type, Rule]] = []
+    structs: list[type[msgspec.Struct]] = []
+    inner = None
     for option in _options(hint):
-        metas = [m for m in getattr(option, "__metadata__", ()) if isinstance(m, msgspec.Meta)]
-        rules += [meta.extra["rule"] for meta in metas if meta.extra and "rule" in meta.extra]
         bare = _bare(option)
+        of_type = bare if isinstance(bare, type) else object
+        # A rule is its own option's: a text's rule must not meet the object it may be instead.
+        rules += [
+            (of_type, m.extra["rule"]) for m in _metas(option) if m.extra and "rule" in m.extra
+        ]
         if typing.get_origin(bare) in (list, dict):
             of = _shape(typing.get_args(bare)[-1])
             inner = None if of == _Shape() else of
         elif isinstance(bare, type) and issubclass(bare, msgspec.Struct):
-            struct = bare
-    return _Shape(tuple(rules), struct, inner)
+            structs.append(bare)
+    return _Shape(tuple(rules), tuple(structs), inner)
 
 
 def _without_blanks(data: dict[str, Any], schema: Any) -> dict[str, Any]:
@@ -148,8 +232,8 @@ def _without_blanks(data: dict[str, Any], schema: Any) -> dict[str, Any]:
         return data
     found = plan(schema)
     kept = {k: v for k, v in data.items() if not (v == "" and k in found.blanks)}
-    for name, shape in found.shapes:
-        if name in kept and (shape.struct or shape.inner):
+    for name, _, shape in found.shapes:
+        if name in kept and (shape.structs or shape.inner):
             kept[name] = _emptied(kept[name], shape)
     return kept
 
@@ -158,25 +242,35 @@ def _emptied(value: Any, shape: _Shape) -> Any:
     if isinstance(value, list) and shape.inner:
         return [_emptied(item, shape.inner) for item in value]
     if isinstance(value, dict):
-        if shape.struct:
-            return _without_blanks(value, shape.struct)
+        if shape.structs:
+            meant = _meant(value, shape.structs)
+            return value if meant is None else _without_blanks(value, meant)
         if shape.inner:
             return {key: _emptied(item, shape.inner) for key, item in value.items()}
     return value
 
 
+def _meant(value: dict[str, Any], structs: tuple[type[Any], ...]) -> type[Any] | None:
+    """Which of these structs the value says it is, by its tag."""
+    if len(structs) == 1:
+        return structs[0]
+    configs = [(struct, struct.__struct_config__) for struct in structs]
+    return next((s for s, c in configs if c.tag_field and value.get(c.tag_field) == c.tag), None)
+
+
 def check_rules(body: Any, at: str = "") -> None:
     """Apply the text rules of a struct and of the structs in it. Raises InvalidRequest."""
     kind: Any = type(body)
-    for name, shape in plan(kind).shapes:
-        value = getattr(body, name)
+    for name, attribute, shape in plan(kind).shapes:
+        value = getattr(body, attribute)
         if value is not UNSET and value is not None:
             _check(value, shape, at + step(name))
 
 
 def _check(value: Any, shape: _Shape, at: str) -> None:
-    for rule in shape.rules:
-        rule(value, at)
+    for of_type, rule in shape.rules:
+        if isinstance(value, of_type):
+            rule(value, at)
     if isinstance(value, msgspec.Struct):
         check_rules(value, at)
     elif shape.inner and isinstance(value, list):

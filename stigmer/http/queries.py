@@ -86,8 +86,8 @@ def _convert(data: dict[str, Any], schema: type[Query]) -> Any:
         raise InvalidRequest(
             fault.detail, pointer=fault.pointer.lstrip("/"), fault=fault.fault
         ) from None
-    for name, shape in parsing.plan(schema).shapes:
-        value = getattr(found, name)
-        for rule in shape.rules if isinstance(value, str) else ():
+    for name, attribute, shape in parsing.plan(schema).shapes:
+        value = getattr(found, attribute)
+        for _, rule in shape.rules if isinstance(value, str) else ():
             rule(value, name)
     return found

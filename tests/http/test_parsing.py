@@ -106,12 +106,23 @@ def test_refuses_what_is_no_object(data: Any) -> None:
         ({"title": "t", "part": {"label": "a\nb"}}, "control_character", "/part/label"),
         ({"title": "t", "parts": [{"label": "123456789"}]}, "too_long", "/parts/0/label"),
         ({"title": "t", "labels": {"a/b": "x\ny"}}, "control_character", "/labels/a~1b"),
+        ({"title": "t", "labels": {"a": "x", "b/c": 1, "d": 2}}, "wrong_type", "/labels/b~1c"),
+        ({"title": "t", "labels": {"...": None}}, "wrong_type", "/labels/..."),
+        ({"title": "t", "labels": {"a": "x", "": 1}}, "wrong_type", "/labels/"),
         ({"title": "t", "at": "0001-01-01T00:00:00+14:00"}, "out_of_range", "/at"),
         ({"title": "t", "at": "9999-12-31T23:59:59-14:00"}, "out_of_range", "/at"),
     ],
 )
 def test_refuses_and_names_the_place(data: Any, fault: str, pointer: str) -> None:
     assert fault_of(data) == (fault, pointer)
+
+
+@pytest.mark.parametrize("way", ["labels[...].x", "parts[...]", "parts[9][...]", "title[...]"])
+def test_the_name_of_a_field_is_not_taken_for_a_way(way: str) -> None:
+    with pytest.raises(InvalidRequest) as raised:
+        order(labels={}, parts=[], **{f"x` - at `$.{way}": 1})
+
+    assert raised.value.code == "invalid_request"
 
 
 def test_an_empty_text_for_an_optional_text_or_enum_means_absent() -> None:

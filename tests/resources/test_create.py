@@ -78,7 +78,7 @@ def test_refuses_a_kind_that_is_not_stored_here(as_: Any, kind: str) -> None:
         ({"name": "ok", "slug": "No"}, "/metadata/slug"),
         ({"name": "ok", "slug": "a"}, "/metadata/slug"),
         ({"name": "ok name", "visibility": "open"}, "/metadata/visibility"),
-        ({"name": "ok name", "labels": {"a": 1}}, "/metadata/labels"),
+        ({"name": "ok name", "labels": {"a": 1}}, "/metadata/labels/a"),
         ({"name": "ok name", "labels": {"": "x"}}, "/metadata/labels/"),
         ({"name": "ok name", "labels": None}, "/metadata/labels"),
         ({"name": "ok name", "tags": ["a", ""]}, "/metadata/tags/1"),
@@ -231,3 +231,42 @@ def test_a_read_takes_one_statement(stored: Any, django_assert_num_queries: Any)
 
     with django_assert_num_queries(1):
         assert queries.readable(viewer, "team", made.id) == made
+
+
+def test_an_empty_slug_or_visibility_means_absent(as_: Any) -> None:
+    sent = body("team", "Blue Team", slug="", visibility="")
+
+    made = as_("alice").post("/resources/team", json=sent)
+    path = f"/resources/team/{made.json()['metadata']['id']}"
+    private = {"metadata": {"visibility": "visibility_private"}}
+    as_("alice").patch(path, json=private)
+    kept = as_("alice").patch(path, json={"metadata": {"visibility": "", "slug": ""}})
+
+    assert made.status_code == 201
+    assert made.json()["metadata"]["slug"] == "blue-team"
+    assert made.json()["metadata"]["visibility"] == "visibility_org"
+    assert kept.status_code == 200
+    assert kept.json()["metadata"]["visibility"] == "visibility_private"
+
+
+def test_an_apply_over_a_hidden_document_tells_no_more_than_a_create(as_: Any, stored: Any) -> None:
+    hidden = stored("team", "Blue", by="bob", visibility="visibility_private")
+    sent = body("team", "Blue", spec={"changed": True})
+
+    created = as_("alice").post("/resources/team", json=sent).json()
+    applied = as_("alice").post("/resources/team/apply", json=sent).json()
+
+    del created["request_id"], applied["request_id"]
+    assert applied == created
+    assert applied["code"] == "already_exists"
+    assert Resource.objects.get(pk=hidden.id).resource_version == 1
+
+
+def test_names_the_label_that_is_wrong(as_: Any) -> None:
+    sent = body("team", "Blue", labels={"colour": "blue", "a/b": 1})
+
+    answer = as_("alice").post("/resources/team", json=sent)
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == "/metadata/labels/a~1b"
+    assert not Resource.objects.exists()

@@ -225,3 +225,16 @@ def test_a_held_instance_is_not_deleted_meanwhile(stored: Any) -> None:
     # Either the start won, and the delete is refused, or the delete did, and nothing starts.
     assert (held is True) != (deleted is True), (held, deleted)
     assert SYSTEM.internal
+
+
+@pytest.mark.parametrize("route", ["visibility", "execution-visibility"])
+def test_an_empty_visibility_is_the_default(as_: Any, stored: Any, route: str) -> None:
+    instance = make_instance(stored("workflow", "Flow"))
+    path = f"/resources/workflow_instance/{instance.id}/{route}"
+    as_("alice").put(path, json={"visibility": "visibility_private"})
+
+    answer = as_("alice").put(path, json={"visibility": ""})
+
+    assert answer.status_code == 200
+    assert answer.json()["metadata"]["visibility"] == "visibility_org"
+    assert answer.json()["status"]["execution_visibility"] == "visibility_org"

@@ -139,6 +139,35 @@ def test_unicode_words_are_found_whatever_the_case(stored: Any, name: str, q: st
     assert names(q=q) == [name]
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("बोल", "बाल"),
+        ("हिन्दी", "हाथ नाक दाँत"),
+        ("বাংলা", "বলা"),
+        ("தமிழ்", "தம ழ"),
+        ("עִבְרִית", "ע ב רית"),
+    ],
+)
+def test_the_marks_of_a_script_belong_to_its_words(
+    as_: Any, stored: Any, name: str, other: str
+) -> None:
+    stored("agent", name, slug="marked")
+    stored("agent", other, slug="other")
+    opened = {"tenant": "acme", "origin_surface": "cli", "title": f"1 {name}"}
+    as_("alice").post("/work-items", json=opened, key="marked")
+
+    found = [hit.kind for hit in find(q=name, kinds={"agent", "work_item"}).items]
+
+    assert sorted(found) == ["agent", "work_item"]
+
+
+@pytest.mark.parametrize("q", ["\u2764\ufe0f", "\u0301", "\ufe0f"])
+def test_a_sign_or_a_mark_alone_is_no_word(q: str) -> None:
+    assert fold(q) == fold(f"{q} {q}") == ""
+    assert fold(f"go {q} now") == "go now"
+
+
 def test_five_thousand_words(stored: Any) -> None:
     words = [f"w{number}" for number in range(5000)]
     spec = {"instructions": "x", "description": " ".join(words)}

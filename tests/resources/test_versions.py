@@ -284,3 +284,34 @@ def test_the_database_lets_a_tag_have_one_holder(skill: Any) -> None:
 
     with pytest.raises(IntegrityError, match="resource_version_tag_once"), transaction.atomic():
         ResourceVersion.objects.filter(resource=skill.id).update(tag="stable")
+
+
+def test_if_match_holds_a_rollback_back(as_: Any, skill: Any) -> None:
+    path, alice = f"/resources/skill/{skill.id}", as_("alice")
+    first = alice.get(path)["ETag"]
+    rewrite(skill, "two")
+    back = {"version_hash": hashes(skill)[-1]}
+
+    stale = alice.post(f"{path}/rollback", json=back, headers={"If-Match": first})
+
+    assert (stale.status_code, stale.json()["code"]) == (412, "precondition_failed")
+    assert alice.get(path).json()["spec"] == {"markdown": "two"}
+    assert len(hashes(skill)) == 2
+    current = alice.get(path)["ETag"]
+    fresh = alice.post(f"{path}/rollback", json=back, headers={"If-Match": current})
+    assert (fresh.status_code, fresh.json()["spec"]) == (200, {"markdown": "one"})
+
+
+def test_if_match_lets_a_tag_move_only_from_the_version_that_was_seen(as_: Any, skill: Any) -> None:
+    rewrite(skill, "two")
+    new, old = hashes(skill)
+    path, alice = f"/resources/skill/{skill.id}/tags/stable", as_("alice")
+    free = alice.put(path, json={"version_hash": old}, headers={"If-Match": "*"})
+    alice.put(path, json={"version_hash": old})
+    seen = alice.get(path)["ETag"]
+
+    moved = alice.put(path, json={"version_hash": new}, headers={"If-Match": seen})
+    late = alice.put(path, json={"version_hash": old}, headers={"If-Match": seen})
+
+    assert (free.status_code, moved.status_code, late.status_code) == (412, 200, 412)
+    assert alice.get(path).json()["version_hash"] == new
