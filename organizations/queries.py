@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 
 from organizations import naming
 from organizations.authorization import Permission, Resource, authorize, restrict
-from organizations.errors import OrganizationNotFound
+from organizations.errors import MemberNotFound, OrganizationNotFound
 from organizations.models import ApiToken, Membership, Organization, OrganizationSlug, Principal
 from organizations.states import SlugState
 from stigmer.core.callers import Caller
@@ -137,6 +137,17 @@ def members(viewer: Caller, organization: str, *, after: str = "") -> QuerySet[M
     admit(viewer, Permission.READ, organization)
     found = Membership.objects.filter(organization=organization).order_by("principal")
     return found.filter(principal__gt=after) if after else found
+
+
+def member(viewer: Caller, organization: str, name: str) -> Membership:
+    """The membership of the principal with this name.
+
+    Raises OrganizationNotFound, also when the viewer may not see it, and MemberNotFound.
+    """
+    found = members(viewer, organization).filter(principal=name).first()
+    if found is None:
+        raise MemberNotFound
+    return found
 
 
 def slug_state(slug: str) -> SlugState:

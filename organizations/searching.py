@@ -35,10 +35,10 @@ def found(question: Question) -> Found:
         rows = rows.filter(slug__in=sorted(question.ids_by_kind[KIND]))
     if question.words:
         sql, params = question.held(f"({_TERMS})")
-        rows = rows.filter(RawSQL(sql, params, output_field=BooleanField()))  # noqa: S611
+        rows = rows.filter(RawSQL(sql, params, output_field=BooleanField()))
     count = rows.count()
     sql, params = question.score(f"({_TERMS})")
-    score = RawSQL(sql, params, output_field=FloatField())  # noqa: S611 words are parameters
+    score = RawSQL(sql, params, output_field=FloatField())
     best = rows.annotate(score=score).order_by("-score", "-created_at", "-slug")
     hits = [
         Hit(KIND, slug, name, slug, slug, score, at)

@@ -214,7 +214,7 @@ class ResourceVersion(Record):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Delete,
                 func=f"""
-                    IF NOT COALESCE({CASCADE_OR_PURGE}, false) THEN
+                    IF NOT {CASCADE_OR_PURGE} THEN
                         {
                     refuse(
                         "resource_version_goes_with_its_document",

@@ -12,6 +12,7 @@ from a2wsgi.wsgi_typing import WSGIApp
 from django.conf import settings
 
 from stigmer.http import gate
+from stigmer.http.arriving import Arriving
 from stigmer.wsgi import application as wsgi
 
 # What follows needs the apps, which the line above loads.
@@ -19,7 +20,7 @@ from stigmer.wsgi import application as wsgi
 from stigmer.http.streams.hub import Hub
 from stigmer.http.streams.serving import respond, serve
 
-behind = WSGIMiddleware(cast(WSGIApp, wsgi), workers=settings.STIGMER_WEB_THREADS)
+behind = Arriving(WSGIMiddleware(cast(WSGIApp, wsgi), workers=settings.STIGMER_WEB_THREADS))
 WAITING = re.compile(
     r"GET /api/v1/.+/stream|POST /api/v1/runner/claim|GET /api/v1/runner/executions/[^/]+/signals"
 )

@@ -74,6 +74,11 @@ def hold(home: Path, *, careless: bool = False) -> None:
         atexit.register(_release_own, os.getpid(), home)
 
 
+def revive(home: Path) -> bool:
+    """Start the server of this home again if it has ended while it is held; whether it had."""
+    return _held[home].revive()
+
+
 def release(home: Path) -> None:
     """Let go of the server of this home; it stops when nobody else holds it."""
     server = _held.pop(home, None)
@@ -113,6 +118,17 @@ class Server:
                 self._start(owner)
             self._users = users
             undo.pop_all()
+
+    def revive(self) -> bool:
+        """Start the server again if it has ended, as after a kill -9; whether it had."""
+        if _is_postgres(self.data / "postmaster.pid"):
+            return False
+        with self._alone():
+            owner = chosen_owner(self.data, self.binaries)
+            if self._running(owner):
+                return False
+            self._start(owner)
+        return True
 
     def release(self) -> None:
         """Stop the server unless somebody else uses it."""
@@ -176,7 +192,7 @@ class Server:
         for file in (self.data / "postmaster.pid", self.sockets / f".s.PGSQL.{PORT}.lock"):
             try:
                 lines = file.read_text().splitlines()
-                command = Path(f"/proc/{lines[0].strip()}/cmdline").read_bytes()
+                command = _command(lines)
             except (OSError, IndexError):
                 continue
             if b"postgres" not in command:
@@ -221,6 +237,19 @@ class Server:
         except OSError:
             return ""
         return "\n".join(lines[-20:])
+
+
+def _command(lines: list[str]) -> bytes:
+    """The command line of the process that a pid file names."""
+    return Path(f"/proc/{lines[0].strip()}/cmdline").read_bytes()
+
+
+def _is_postgres(file: Path) -> bool:
+    """Whether this pid file names a living PostgreSQL; without /proc nobody knows: False."""
+    try:
+        return b"postgres" in _command(file.read_text().splitlines())
+    except (OSError, IndexError):
+        return False
 
 
 def _await_orphans(lines: list[str]) -> None:

@@ -37,10 +37,11 @@ def main() -> int:
             embedded.hold(settings.STIGMER_HOME)
         except (embedded.EmbeddedDatabaseFailed, OSError) as fault:
             return refuse(str(fault))
-    return run(supervisor, settings.STIGMER_BIND, settings.PORT)
+    home = settings.STIGMER_HOME if settings.STIGMER_EMBEDDED else None
+    return run(supervisor, settings.STIGMER_BIND, settings.PORT, home)
 
 
-def run(supervisor: Supervisor, host: str, port: int) -> int:
+def run(supervisor: Supervisor, host: str, port: int, home: Path | None) -> int:
     say("Preparing the database")
     status = supervisor.finish(python("manage.py", "prepare", "--first-run"), unhurried())
     if supervisor.stopping:
@@ -48,6 +49,9 @@ def run(supervisor: Supervisor, host: str, port: int) -> int:
     if status:
         return refuse("The database could not be prepared; the reason is above.")
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    if home is not None:
+        # The server is no child; when a signal ends it, the rest would answer 503 for good.
+        supervisor.start("guard", python("-m", "stigmer.embedded_guard", str(home)), environment)
     supervisor.start("web", python("-m", "stigmer.serve"), environment)
     supervisor.start("worker", celery("worker", "--pool", "threads", "-c", "4"), environment)
     supervisor.start("beat", celery("beat", "--pidfile="), environment)

@@ -129,8 +129,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def kill_database(home: Path) -> None:
+    """As `kill -9` does; the product must start another server within the time of a first start."""
+    file = home / "postgresql" / "postmaster.pid"
+    killed = file.read_text().split()[0]
+    os.kill(int(killed), signal.SIGKILL)
+    deadline = time.monotonic() + READY_SECONDS
+    while not file.exists() or file.read_text().split()[:1] in ([], [killed]):
+        assert time.monotonic() < deadline, "nobody started the killed database again"
+        time.sleep(0.1)
+
+
 def try_twice(command: list[str], folder: Path, home: Path) -> None:
-    """First start, stop, second start with the same data, stop."""
+    """First start, stop, second start with the same data, a killed database, stop."""
     with Product(command, folder, home) as first:
         first.await_ready()
         shown = TOKEN.findall(first.log.read_text())
@@ -143,6 +154,8 @@ def try_twice(command: list[str], folder: Path, home: Path) -> None:
         second.await_ready()
         assert not TOKEN.findall(second.log.read_text()), "the token is printed once"
         assert second.get("/api/v1/organizations", shown[0])[0] == 200, "the data was kept"
+        kill_database(home)
+        second.await_ready()
         second.stop(signal.SIGINT)
 
 

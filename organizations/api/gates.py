@@ -16,6 +16,11 @@ def sees(caller: Caller, slug: str) -> None:
     admit(caller, Permission.READ, slug)
 
 
+def sees_member(caller: Caller, slug: str, name: str) -> None:
+    """Who sees an organization sees its members."""
+    admit(caller, Permission.READ, slug)
+
+
 def changes(caller: Caller, slug: str) -> None:
     """Admins and owners change name and description."""
     admit(caller, Permission.MANAGE, slug, CHANGE)

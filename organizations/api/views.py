@@ -184,6 +184,18 @@ class Member(Door):
     """`/organizations/{slug}/members/{name}`"""
 
     @door(
+        summary="Get a member of an organization",
+        answer=MemberAnswer,
+        gate=gates.sees_member,
+        statuses={200: "The membership.", 304: "You have it already."},
+        refusals=(OrganizationNotFound, MemberNotFound),
+        etag=True,
+        example=BOB,
+    )
+    def get(self, call: Call, slug: str, name: str) -> HttpResponse:
+        return reply(member_answer(queries.member(call.caller, slug, name)))
+
+    @door(
         summary="Give a principal a role",
         body=PutMember,
         answer=MemberAnswer,

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import display
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from unfold.decorators import display
 
 from organizations.authorization import Permission, permitted
 from organizations.authorization import Resource as Protected
@@ -142,7 +142,7 @@ class ResourceAdmin(ActionAdmin):
             return exact, False
         words = Question(viewer_of(request), fold(term), frozenset(), 0)
         sql, params = words.held("resources_resource.terms")
-        return queryset.filter(RawSQL(sql, params, output_field=BooleanField())), False  # noqa: S611
+        return queryset.filter(RawSQL(sql, params, output_field=BooleanField())), False
 
     @display(description="Name")
     def name_text(self, row: Resource) -> object:

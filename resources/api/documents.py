@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
-from rest_framework.views import APIView
 
 from organizations.errors import OrganizationNotFound
 from resources.api import gates
@@ -28,7 +27,7 @@ from resources.patching import patched
 from resources.queries import documents as queries
 from stigmer.core.errors import AlreadyExists, PermissionDenied, PreconditionFailed, RouteNotFound
 from stigmer.http.pagination import TimeAndId
-from stigmer.http.views import Call, door
+from stigmer.http.views import Call, Door, door
 
 MIB = 1024 * 1024
 EXAMPLE: dict[str, Any] = {
@@ -57,7 +56,7 @@ WRITES = (UnknownKind, RouteNotFound, OrganizationNotFound, PermissionDenied, Al
           LoadFailed)  # fmt: skip
 
 
-class Documents(APIView):
+class Documents(Door):
     """`/resources/{kind}`"""
 
     @door(
@@ -98,7 +97,7 @@ class Documents(APIView):
         return answer(made, 201)
 
 
-class Apply(APIView):
+class Apply(Door):
     """`/resources/{kind}/apply`"""
 
     @door(
@@ -125,7 +124,7 @@ class Apply(APIView):
         return answer(applied.document, 201 if applied.created else 200)
 
 
-class BySlug(APIView):
+class BySlug(Door):
     """`/resources/{kind}/by-slug/{org}/{slug}`"""
 
     @door(
@@ -141,7 +140,7 @@ class BySlug(APIView):
         return answer(queries.readable_by_slug(call.caller, stored(kind).name, org, slug))
 
 
-class Document(APIView):
+class Document(Door):
     """`/resources/{kind}/{id}`"""
 
     @door(
@@ -198,7 +197,7 @@ class Document(APIView):
         return answer(deleted)
 
 
-class InstanceVisibility(APIView):
+class InstanceVisibility(Door):
     """`/resources/workflow_instance/{id}/visibility`"""
 
     @door(
@@ -223,7 +222,7 @@ class InstanceVisibility(APIView):
         return answer(changed)
 
 
-class ExecutionVisibility(APIView):
+class ExecutionVisibility(Door):
     """`/resources/workflow_instance/{id}/execution-visibility`"""
 
     @door(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
-from rest_framework.views import APIView
 
 from organizations.errors import OrganizationNotFound
 from resources import search
@@ -28,7 +27,7 @@ from resources.operations import versions as operations
 from resources.queries import versions
 from stigmer.core.errors import InvalidRequest, PermissionDenied, RouteNotFound
 from stigmer.http.pagination import limit_from
-from stigmer.http.views import Call, door, reply
+from stigmer.http.views import Call, Door, door, reply
 
 VERSION: dict[str, Any] = {
     "version_hash": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
@@ -49,7 +48,7 @@ READS = (UnknownKind, RouteNotFound, VersionNotFound)
 WRITES = (*READS, PermissionDenied)
 
 
-class Versions(APIView):
+class Versions(Door):
     """`/resources/{kind}/{id}/versions`"""
 
     @door(
@@ -75,7 +74,7 @@ class Versions(APIView):
         )
 
 
-class Version(APIView):
+class Version(Door):
     """`/resources/{kind}/{id}/versions/{version_hash}`"""
 
     @door(
@@ -92,7 +91,7 @@ class Version(APIView):
         return reply(version_answer(versions.by_hash(kind, id, version_hash)))
 
 
-class Tag(APIView):
+class Tag(Door):
     """`/resources/{kind}/{id}/tags/{tag}`"""
 
     @door(
@@ -130,7 +129,7 @@ class Tag(APIView):
         return reply(version_answer(tagged))
 
 
-class Rollback(APIView):
+class Rollback(Door):
     """`/resources/{kind}/{id}/rollback`"""
 
     @door(
@@ -154,7 +153,7 @@ class Rollback(APIView):
         return answer(rolled)
 
 
-class Search(APIView):
+class Search(Door):
     """`/search`"""
 
     @door(

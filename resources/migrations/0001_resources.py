@@ -575,8 +575,8 @@ class Migration(migrations.Migration):
             trigger=pgtrigger.compiler.Trigger(
                 name="resource_version_goes_with_its_document",
                 sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func="\n                    IF NOT COALESCE((pg_trigger_depth() > 1 OR current_setting('stigmer.purge', true) = 'on'), false) THEN\n                        RAISE EXCEPTION 'versions are deleted all at once or with their document' USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'resource_version_goes_with_its_document';\n                    END IF;\n                    RETURN OLD;\n                ",
-                    hash="a9572e07df912425952a7cee194924754f247319",
+                    func="\n                    IF NOT (pg_trigger_depth() > 1 OR current_setting('stigmer.purge', true) IS NOT DISTINCT FROM 'on') THEN\n                        RAISE EXCEPTION 'versions are deleted all at once or with their document' USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'resource_version_goes_with_its_document';\n                    END IF;\n                    RETURN OLD;\n                ",
+                    hash="35c77ccf9087ea65c48feef0144d6caa5ad0747a",
                     operation="DELETE",
                     pgid="pgtrigger_resource_version_goes_with_its_document_c6b44",
                     table="resources_resourceversion",

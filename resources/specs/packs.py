@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Annotated, Any
 
 import msgspec
 import yaml
 from msgspec import Meta
 
+from stigmer.core.canonical import LARGEST
 from stigmer.core.errors import InvalidRequest
 from stigmer.http.fields import line
-from stigmer.http.json_text import check_characters
+from stigmer.http.json_text import check_characters, step
 from stigmer.http.parsing import check_rules, fault_of
 
 REFERENCE = "ref:"
@@ -68,6 +70,7 @@ def read_pack(source: str) -> Pack:
     except msgspec.ValidationError as error:
         raise fault_of(str(error)) from None
     check_rules(pack)
+    _check_plain(data)
     check_characters(data)
     for place, resource in enumerate(pack.resources):
         if "org" in resource.metadata:
@@ -77,3 +80,22 @@ def read_pack(source: str) -> Pack:
                 fault="unknown_field",
             )
     return pack
+
+
+def _check_plain(value: Any, pointer: str = "") -> None:
+    """YAML says more than JSON: other keys than texts, bytes, sets, numbers without end."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidRequest(f"the key {key!r} is no text", pointer=pointer, fault="key")
+            _check_plain(item, pointer + step(key))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _check_plain(item, f"{pointer}/{place}")
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if not -LARGEST <= value <= LARGEST:
+            raise InvalidRequest(
+                "a number is beyond ±(2^53−1)", pointer=pointer, fault="number_out_of_range"
+            )
+    elif not isinstance(value, str | bool | NoneType):
+        raise InvalidRequest("is nothing that JSON knows", pointer=pointer, fault="wrong_type")

@@ -28,7 +28,6 @@ SINGLE = frozenset(
         b"user-agent",
         b"x-forwarded-host",
         b"x-forwarded-proto",
-        b"x-request-id",
     }
 )
 

@@ -21,6 +21,8 @@ def tag_of(path: str) -> str:
 def operation_id(path: str, method: str) -> str:
     """`list_work_items`, `create_work_item_intent`, `resume_work_item`."""
     words = path.removeprefix(PREFIX).replace("-", "_").split("/")
+    if words[-1] == "{kind}":
+        words.pop()  # A kind names a list, not one of its rows.
     static = [word for word in words if not word.startswith("{")]
     *parents, last = static
     before = [_singular(word) for word in parents]

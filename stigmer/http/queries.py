@@ -18,6 +18,13 @@ MAX_PARAMETERS = 100
 
 
 @lru_cache(maxsize=256)
+def _choices(schema: type[Query]) -> frozenset[str]:
+    """The parameters that take one of some words; an empty one counts as absent."""
+    hints = typing.get_type_hints(schema)
+    return frozenset(name for name, hint in hints.items() if "Literal[" in str(hint))
+
+
+@lru_cache(maxsize=256)
 def _lists(schema: type[Query]) -> frozenset[str]:
     hints = typing.get_type_hints(schema)
     return frozenset(name for name, hint in hints.items() if "list[" in str(hint))
@@ -47,7 +54,13 @@ def read_query(request: HttpRequest, schema: type[Query] | None) -> Any:
             raise InvalidRequest(f"{name} is given twice", pointer=name, fault="repeated")
         else:
             data[name] = value
-    return None if schema is None else _convert(data, schema)
+    return None if schema is None else _convert(_chosen(data, schema), schema)
+
+
+def _chosen(data: dict[str, Any], schema: type[Query]) -> dict[str, Any]:
+    # An empty text stays: as a filter it matches nothing, and a forgotten value shows no more.
+    blank = [name for name, value in data.items() if value == "" and name in _choices(schema)]
+    return {name: value for name, value in data.items() if name not in blank}
 
 
 def _pairs(raw: str) -> list[tuple[str, str]]:

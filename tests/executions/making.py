@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -10,12 +11,13 @@ from typing import Any
 from unittest.mock import patch
 
 import msgspec
+from django.db import transaction
 
 from executions import engines, operations, queries
 from executions.engines.base import EngineError
-from executions.kinds import AGENT, WORKFLOW, Kind
+from executions.kinds import AGENT, WORKFLOW, Kind, kind_of
 from executions.operations import Claimed, Event, Report
-from executions.queries import ExecutionRow
+from executions.queries import ExecutionRow, rows
 from executions.states import Command
 from resources.documents import Document
 from resources.operations import documents, instances
@@ -156,8 +158,6 @@ def ended(phase: str = "COMPLETED", **more: Any) -> Claimed:
 
 def read(id: str) -> ExecutionRow:
     """The row as it is stored."""
-    from executions.kinds import kind_of
-
     kind = kind_of(id)
     assert kind is not None
     row = queries.find(kind, id)
@@ -192,6 +192,31 @@ def command(held: Claimed | ExecutionRow, name: str, reason: str = "") -> Execut
 def json_of(text: str | None) -> Any:
     """A JSON column as plain data."""
     return None if text is None else msgspec.json.decode(text)
+
+
+def while_locked(id: str, then: Callable[[], None], *runners: Callable[[], Any]) -> list[Any]:
+    """Start the runners while the row is locked, do `then` under the lock, and let them go on."""
+
+    def hold() -> None:
+        with transaction.atomic():
+            rows.lock(kind_of(id) or WORKFLOW, id)
+            ready.set()
+            assert started.wait(timeout=30)
+            # The runners read what is stored now and come to wait for the lock.
+            time.sleep(0.4)
+            then()
+
+    ready, started = threading.Event(), threading.Event()
+
+    def after_lock(runner: Callable[[], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            assert ready.wait(timeout=30)
+            started.set()
+            return runner()
+
+        return run
+
+    return factories.race(hold, *map(after_lock, runners))[1:]
 
 
 class FakeEngine:

@@ -158,6 +158,23 @@ def test_racing_decisions_have_one_effect(as_: As) -> None:
     assert len(inbox(held)) == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_two_people_who_decide_at_once_do_not_both_decide(as_: As) -> None:
+    held = waiting()
+    clients = {"approve": as_("bob"), "reject": as_("alice")}
+    path = f"/workflow-executions/{held.execution.id}/tasks/sign-off/approval"
+
+    answers = making.while_locked(
+        held.execution.id,
+        lambda: None,
+        lambda: clients["approve"].post(path, {"decision": "approve"}),
+        lambda: clients["reject"].post(path, {"decision": "reject"}),
+    )
+
+    assert sorted(answer.status_code for answer in answers) == [202, 409]
+    assert len(inbox(held)) == 1
+
+
 # What waits ---------------------------------------------------------------------------------------
 
 

@@ -177,6 +177,15 @@ def test_what_is_elsewhere_is_not_found(as_: As) -> None:
     assert nothing_written()
 
 
+def test_what_the_caller_sees_elsewhere_is_not_found_either(as_: As) -> None:
+    foreign = making.workflow(org="globex", by="mallory")
+
+    answer = as_("root").post(PATH, body(foreign.id))
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert nothing_written()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_failed_start_is_stored_and_told(as_: As, engine: making.FakeEngine) -> None:
     of = making.workflow()

@@ -10,6 +10,8 @@ from unittest.mock import patch
 import pytest
 from django.db import OperationalError
 
+from executions import operations
+from executions.errors import FailedPrecondition
 from executions.models import SignalClaim, WorkflowInboxEntry
 from executions.operations import dedupe
 from executions.states import Phase
@@ -317,3 +319,21 @@ def test_racers_with_one_key_deliver_once(as_: As, settings: Any, push: bool) ->
     assert {a.json()["code"] for a in answers if a.status_code == 409} <= {
         "already_exists", "aborted",
     }  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_ended_while_the_signal_waited_receives_none(cast: Any) -> None:
+    held = making.running()
+    by = factories.act("bob", key="k")
+
+    (refused,) = making.while_locked(
+        held.execution.id,
+        lambda: making.report(held, "COMPLETED") and None,
+        lambda: operations.send_signal(
+            execution=held.execution.id, signal="go", payload=None, by=by, now=factories.now()
+        ),
+    )
+
+    assert isinstance(refused, FailedPrecondition)
+    assert inbox(held.execution.id) == []
+    assert not SignalClaim.objects.exists()

@@ -164,15 +164,17 @@ def test_a_delete_takes_the_signal_claims_and_a_purge_the_rest(as_: As) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_a_create_and_a_delete_that_race_one_wins(as_: As) -> None:
-    for n in range(8):
+@pytest.mark.parametrize("kind", ["workflow", "agent"])
+def test_of_a_create_and_a_delete_that_race_one_wins(as_: As, kind: str) -> None:
+    make = making.workflow if kind == "workflow" else making.agent
+    for n in range(12):
         slug = factories.make_organization(f"tmp-{n}", "alice")
-        of = making.workflow(f"W{n}", org=slug)
-        alice = as_("alice")
-        body = {"metadata": {"org": slug}, "spec": {"workflow_id": of.id}}
+        of = make(f"W{n}", org=slug)
+        alice, path = as_("alice"), f"/{kind}-executions"
+        body = {"metadata": {"org": slug}, "spec": {f"{kind}_id": of.id}}
 
         created, deleted = factories.race(
-            lambda alice=alice, body=body: alice.post("/workflow-executions", body),  # type: ignore[misc]
+            lambda alice=alice, path=path, body=body: alice.post(path, body),  # type: ignore[misc]
             lambda alice=alice, slug=slug: alice.delete(f"/organizations/{slug}"),  # type: ignore[misc]
         )
 

@@ -75,6 +75,8 @@ def test_operation_ids_are_readable_and_unique() -> None:
         ("get", "/api/v1/work-items/{item}/events/stream", "get_work_item_event_stream"),
         ("put", "/api/v1/organizations/{slug}/members/{name}", "put_organization_member"),
         ("get", "/api/v1/whoami", "get_whoami"),
+        ("get", "/api/v1/resources/{kind}", "list_resources"),
+        ("post", "/api/v1/resources/{kind}/apply", "apply_resource"),
     ],
 )
 def test_operation_ids_follow_from_the_address(method: str, path: str, name: str) -> None:

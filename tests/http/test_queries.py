@@ -35,6 +35,13 @@ def test_reads_typed_values() -> None:
     assert found == Search(q="a b", state="shut", deep=True, tag=["x", "y"])
 
 
+def test_an_empty_choice_counts_as_absent() -> None:
+    assert read("state=") == Search()
+    assert read("state=&q=a") == Search(q="a")
+    with pytest.raises(InvalidRequest, match="given twice"):
+        read("state=&state=shut")
+
+
 def test_reads_no_query_as_the_defaults() -> None:
     assert read("") == Search()
     assert read("", None) is None

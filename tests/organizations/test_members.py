@@ -47,6 +47,22 @@ def test_a_role_counts_from_the_next_request_on(as_: As) -> None:
     assert mallory.get(MEMBERS).status_code == 404
 
 
+def test_one_member_is_read_by_name(as_: As) -> None:
+    answer = as_("vera").get(f"{MEMBERS}/bob")
+
+    assert (answer.status_code, answer.json()) == (200, {"principal": "bob", "role": "member"})
+    tag = {"If-None-Match": answer["ETag"]}
+    assert as_("vera").get(f"{MEMBERS}/bob", headers=tag).status_code == 304
+
+
+@pytest.mark.parametrize("name", ["mallory", "nobody", "surface:telegram", " bob", "BOB"])
+def test_who_is_no_member_is_not_found(as_: As, name: str) -> None:
+    answer = as_("vera").get(f"{MEMBERS}/{name}")
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "member_not_found")
+    assert as_("mallory").get(f"{MEMBERS}/{name}").json()["code"] == "organization_not_found"
+
+
 @pytest.mark.parametrize("name", ["github:alice/fork", "ünïcode 東京", "a?b#c%d", "service:x"])
 def test_a_name_is_taken_from_the_address_as_it_is(as_: As, name: str) -> None:
     from urllib.parse import quote
@@ -55,6 +71,7 @@ def test_a_name_is_taken_from_the_address_as_it_is(as_: As, name: str) -> None:
     place = f"{MEMBERS}/{quote(name, safe='')}"
 
     assert as_("alice").put(place, {"role": "member"}).json()["principal"] == name
+    assert as_("alice").get(place).json()["principal"] == name
     assert as_("alice").delete(place).status_code == 204
 
 

@@ -48,6 +48,8 @@ ROUTES = [
     Route("PATCH", "/organizations/acme", {"name": "B"}, "200 200 403 403 404 200 403 403"),
     Route("DELETE", "/organizations/acme", None,         "204 403 403 403 404 204 403 403"),
     Route("GET", "/organizations/acme/members", None,    "200 200 200 200 404 200 200 403"),
+    Route("GET", "/organizations/acme/members/bob", None,
+                                                         "200 200 200 200 404 200 200 403"),
     Route("PUT", "/organizations/acme/members/mallory", {"role": "viewer"},
                                                          "201 201 403 403 404 201 403 403"),
     Route("PUT", "/organizations/acme/members/mallory", {"role": "owner"},
@@ -157,6 +159,7 @@ def test_a_platform_admin_finds_no_organization_that_is_not_there(doors: As, slu
         root.patch(f"/organizations/{slug}", body=b"{"),
         root.delete(f"/organizations/{slug}"),
         root.get(f"/organizations/{slug}/members"),
+        root.get(f"/organizations/{slug}/members/bob"),
         root.put(f"/organizations/{slug}/members/bob", body=b"{"),
         root.delete(f"/organizations/{slug}/members/bob"),
     ]

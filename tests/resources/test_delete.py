@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import pytest
 
-from organizations.errors import OrganizationNotEmpty
+from organizations.errors import OrganizationNotEmpty, OrganizationNotFound
 from organizations.operations import organizations
 from resources.errors import InUse
 from resources.kinds import KINDS, STORED, TRUSTED
@@ -17,7 +19,7 @@ from stigmer.core.callers import system_act
 from stigmer.core.errors import PermissionDenied
 from stigmer.core.registries import delete_gates, in_use
 from tests import factories
-from tests.resources.conftest import SPECS, make, make_instance
+from tests.resources.conftest import SPECS, body, make, make_instance
 
 pytestmark = pytest.mark.django_db
 
@@ -198,6 +200,56 @@ def test_what_grants_trust_goes_in_the_delete_of_the_organization(stored: Any) -
 
     left = set(Resource.objects.values_list("kind", flat=True))
     assert left == set(STORED) - set(TRUSTED)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_racing_create_and_delete_of_the_organization_one_wins(cast: Any) -> None:
+    for number in range(10):
+        slug = factories.make_organization(f"race-{number}", "alice")
+        by = factories.act()
+
+        def remove(slug: str = slug, by: Any = by) -> bool:
+            organizations.delete_organization(slug=slug, by=by, now=factories.now())
+            return True
+
+        def create(slug: str = slug, by: Any = by) -> bool:
+            documents.create(
+                kind="schedule", document=body("schedule", "Nightly", org=slug), by=by,
+                now=factories.now(),
+            )  # fmt: skip
+            return True
+
+        results = factories.race(remove, create)
+        # What acts by itself never outlives its organization.
+        assert results[0] is True, results
+        assert not Resource.objects.filter(organization=slug).exists(), results
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_create_waits_for_a_delete_of_its_organization(cast: Any) -> None:
+    by, gone, create_began = factories.act(), threading.Event(), threading.Event()
+
+    def slow(organization: str, now: Any) -> dict[str, int]:
+        gone.set()
+        assert create_began.wait(10)
+        time.sleep(0.3)
+        return {}
+
+    def create() -> Any:
+        assert gone.wait(10)
+        create_began.set()
+        return documents.create(
+            kind="team", document=body("team", "Blue"), by=by, now=factories.now()
+        )
+
+    delete_gates.add("test", slow)
+    try:
+        _, created = factories.race(end, create)
+    finally:
+        delete_gates.remove("test")
+
+    assert isinstance(created, OrganizationNotFound), created
+    assert not Resource.objects.exists()
 
 
 def test_a_refused_delete_of_the_organization_leaves_everything(stored: Any) -> None:

@@ -99,6 +99,22 @@ def test_an_id_of_another_form_is_not_found(as_: Any, cast: Any, id: str) -> Non
     assert answer.json()["detail"] == f"resource not found: team/{id}"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "team/by-slug/acme/{}", "team/by-slug/{}/blue", "team/{}", "{}/x", "skill/{}/versions",
+        "skill/ID/versions/{}", "skill/ID/tags/{}",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("odd", ["%00", "%ED%A0%80", "%F0%9F%99%82", "%25", "'", "%0a"])
+def test_an_odd_address_is_never_a_fault(as_: Any, stored: Any, path: str, odd: str) -> None:
+    made = stored("skill", "Greeting")
+
+    answer = as_("alice").get(f"/resources/{path.format(odd).replace('ID', made.id)}")
+
+    assert answer.status_code in (400, 404), answer.content
+
+
 def test_gets_by_slug(as_: Any, stored: Any) -> None:
     made = stored("team", "Blue Team")
 

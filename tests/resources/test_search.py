@@ -125,6 +125,7 @@ def test_operators_are_text(stored: Any, q: str) -> None:
         ("Привет мир agent", "привет"),
         ("Ｆｕｌｌｗｉｄｔｈ agent", "fullwidth"),
         ("İstanbul agent", "İstanbul"),
+        ("℡ agent", "tel"),
         ("foo-bar_baz/qux.txt agent", "baz"),
         ("mail@example.com agent", "example"),
         ("agent 1e5 0x1f 10.20", "20"),

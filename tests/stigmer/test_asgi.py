@@ -11,7 +11,7 @@ import pytest
 from stigmer.asgi import application
 
 ONCE = ["authorization", "content-length", "content-type", "host", "idempotency-key"]
-ONCE += ["if-match", "if-none-match", "x-request-id"]
+ONCE += ["if-match", "if-none-match"]
 
 
 NO_BODY: Iterator[bytes] = iter(())
@@ -70,6 +70,14 @@ def test_refuses_a_repeated_header(name: str) -> None:
     assert body["errors"] == [{"pointer": name, "code": "repeated", "detail": body["detail"]}]
 
 
+def test_a_repeated_request_id_fails_nothing() -> None:
+    twice = [("x-request-id", "edge-1"), ("X-Request-Id", "proxy-2")]
+
+    status, headers, _ = call([("host", "localhost"), *twice])
+
+    assert (status, headers["x-request-id"]) == (200, "edge-1,proxy-2")
+
+
 def test_refuses_a_query_that_is_not_ascii() -> None:
     status, _, body = call([("host", "localhost")], query=b"q=\xc3\xa4")
 
@@ -90,3 +98,16 @@ def test_a_body_that_nobody_asks_for_is_not_read() -> None:
 
     assert status == 405
     assert next(parts) <= 1
+
+
+def test_a_body_is_awaited_before_the_application_has_the_request() -> None:
+    def late() -> Iterator[bytes]:
+        raise TimeoutError
+        yield b""
+
+    sized = [("host", "localhost"), ("content-length", "100")]
+
+    status, headers, body = call(sized, method="POST", body=late())
+
+    assert (status, headers["connection"]) == (400, "close")
+    assert body["errors"][0]["code"] == "incomplete"

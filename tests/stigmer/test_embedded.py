@@ -143,6 +143,44 @@ def test_starts_after_the_server_was_killed(home: Path) -> None:
     assert query(home, "SELECT number FROM kept") == 7
 
 
+def test_is_started_again_after_it_was_killed(home: Path) -> None:
+    embedded.hold(home)
+    with connect(home) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+    os.kill(postmaster(home), signal.SIGKILL)
+    while answers(home):
+        time.sleep(0.05)
+
+    assert embedded.revive(home)
+
+    assert query(home, "SELECT number FROM kept") == 7
+
+
+def test_a_living_server_is_left_alone(home: Path) -> None:
+    embedded.hold(home, careless=True)
+    before = postmaster(home)
+
+    assert not embedded.revive(home)
+
+    assert postmaster(home) == before
+
+
+def test_a_guard_starts_it_again_and_ends_at_a_signal(home: Path) -> None:
+    embedded.hold(home, careless=True)
+    command = [sys.executable, "-m", "stigmer.embedded_guard", str(home)]
+    with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as guard:
+        assert guard.stdout is not None
+        time.sleep(1)
+        os.kill(postmaster(home), signal.SIGKILL)
+
+        told = guard.stdout.readline()
+        guard.terminate()
+
+    assert told == "PostgreSQL had ended; it was started again.\n"
+    assert guard.returncode == -signal.SIGTERM
+    assert answers(home)
+
+
 def test_stale_pid_files_may_name_a_living_stranger(home: Path) -> None:
     embedded.hold(home, careless=True)
     data = embedded.data_folder(home)

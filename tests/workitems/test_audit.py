@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import TestCase
 from structlog.testing import capture_logs
 
 from tests import factories
@@ -19,7 +20,7 @@ CHAT = {"surface": "cli", "external_id": "chat-77", "actor_external_id": "user-7
 
 def _records(send: Any, status: int) -> list[dict[str, Any]]:
     """What the domain and the refusals say of a request; nothing of what it carried."""
-    with capture_logs() as records:
+    with capture_logs() as records, TestCase.captureOnCommitCallbacks(execute=True):
         response = send()
     assert response.status_code == status, response.content
     assert not any(word in str(record) for record in records for word in WORDS)

@@ -19,7 +19,7 @@ from stigmer.core.ids import new_id
 from stigmer.core.secrets import refuse_secrets
 from workitems import queries
 from workitems.errors import ExternalKeyInUse, TenantForbidden
-from workitems.operations.writing import Note, audit, log, note_params
+from workitems.operations.writing import Note, note_params, tell
 from workitems.queries import ItemRow, ItemView
 from workitems.states import EventKind, Visibility, WorkItemState
 
@@ -102,7 +102,7 @@ def _resolve(item: ItemRow, request: Request | None, *, by: Act, now: datetime) 
     # Each round is a fresh look: the item that stood in the way may have ended meanwhile.
     for _ in range(_ROUNDS):
         if _insert(item, by=by, now=now):
-            log.info("work_item", event_kind="created", work_item=item.id, **audit(by))
+            tell("created", item.id, by=by)
             return Created(ItemView(item), created=True)
         holder = queries.lock_open(item.organization, item.external_key)
         if holder is not None:
@@ -117,7 +117,7 @@ def _dedupe(holder: ItemRow, wanted: ItemRow, request: Request | None, *, by: Ac
     if request is not None:
         with connection.cursor() as cursor:
             cursor.execute(_POINT, [holder.id, wanted.organization, request.key])
-    log.info("work_item", event_kind="deduped", work_item=holder.id, **audit(by))
+    tell("deduped", holder.id, by=by)
     return Created(queries.view_of(holder), created=False)
 
 

@@ -18,12 +18,11 @@ from workitems.operations.writing import (
     Change,
     Note,
     Under,
-    audit,
     keep_receipt,
     lock,
-    log,
     move,
     record,
+    tell,
 )
 from workitems.queries import EXECUTION_SQL, ExecutionRow, ItemView
 from workitems.states import PHASES, Engine, EventKind, Phase, WorkItemState
@@ -178,10 +177,7 @@ def _report(
     ended = max(now, known.started_at) if later in PHASES.terminal else None
     with connection.cursor() as cursor:
         cursor.execute(_REPORT, [later.value, ended, known.id])
-    log.info(
-        "work_item", event_kind="execution_reported", work_item=under.item.id, execution=known.id,
-        **audit(by),
-    )  # fmt: skip
+    tell("execution_reported", under.item.id, by=by, execution=known.id)
     return known._replace(phase=later.value, ended_at=ended)
 
 

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from stigmer.core.callers import Act
 from stigmer.core.secrets import refuse_secrets
-from workitems.operations.writing import Note, audit, lock, log, record
+from workitems.operations.writing import Note, lock, record, tell
 from workitems.queries import RefRow
 from workitems.states import EventKind
 
@@ -49,5 +49,5 @@ def link_surface(
     if created:
         record(under.item, Note(EventKind.SURFACE_LINKED), by=by, now=now, request=None)
     else:
-        log.info("work_item", event_kind="surface_seen", work_item=item, **audit(by))
+        tell("surface_seen", item, by=by)
     return Linked(RefRow._make(row), created=created)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import structlog
-from django.db import connection
+from django.db import connection, transaction
 from psycopg.types.json import Jsonb
 
 from organizations.authorization import Permission
@@ -253,7 +254,7 @@ def _write(
     if row is None:
         return None
     wake(f"work-item:{item.id}")
-    log.info("work_item", event_kind=note.kind.value, work_item=item.id, **audit(by))
+    tell(note.kind.value, item.id, by=by)
     return int(row[0])
 
 
@@ -272,6 +273,18 @@ def note_params(note: Note, *, by: Act, now: datetime) -> dict[str, Any]:
     }
 
 
-def audit(by: Act) -> dict[str, Any]:
-    """Who acted, for the audit log: names and ids, never text."""
-    return {"actor": by.actor, "acting": by.acting, "surface": by.surface, "request": by.request_id}
+def tell(kind: str, item: str, *, by: Act, **ids: str) -> None:
+    """One record of the audit log once the effect is committed: names and ids, never text."""
+    facts = {"actor": by.actor, "acting": by.acting, "surface": by.surface}
+    transaction.on_commit(
+        partial(
+            log.info,
+            "work_item",
+            event_kind=kind,
+            work_item=item,
+            request_id=by.request_id,
+            **facts,
+            **ids,
+        ),
+        robust=True,
+    )
