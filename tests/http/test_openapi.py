@@ -103,7 +103,7 @@ def test_every_answer_is_described(route: Route) -> None:
         assert response["description"]
         assert "X-Request-Id" in response["headers"]
         if status in ("200", "201") and route.spec.answer is not None:
-            assert "example" in response["content"]["application/json"]
+            assert "example" in response["content"][route.media]
 
 
 @pytest.mark.parametrize(
