@@ -20,9 +20,10 @@ from django.utils import timezone
 from rich.console import Console
 from rich.table import Table
 
-from bench import fill, installation
+from bench import fill, installation, polls
 
 ORG = "bench-a"
+POLLS = 200
 _BACKENDS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'stigmer' AND pid <> pg_backend_pid()
@@ -59,6 +60,9 @@ def run(*, streams: int, wakes: int) -> None:
     for row in rows:
         table.add_row(*_shown(row, streams))
     Console().print(table)
+    with _serving(redis) as server:
+        alone, beside = polls.beside(server, token, _runner_token(), POLLS)
+    print(f"one client's reads, p50 / p95 ms: {alone} alone, {beside} beside {POLLS} long polls")
 
 
 def _shown(row: Row, streams: int) -> list[str]:
@@ -120,6 +124,16 @@ def _hire() -> None:
         principals.create_principal(
             name=RUNNER, kind="service", admin=True, by=system_act(), now=timezone.now()
         )
+
+
+def _runner_token() -> str:
+    from organizations.operations import tokens
+
+    now = timezone.now()
+    _, secret = tokens.create_token(
+        principal=RUNNER, name="bench", expires_at=None, by=_act(), now=now
+    )
+    return secret
 
 
 def _running() -> Any:
