@@ -12,7 +12,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
-from schemathesis.checks import load_all_checks
+from schemathesis.checks import load_all_checks, not_a_server_error
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from stigmer.core.callers import Caller
@@ -56,6 +56,9 @@ def test_every_answer_is_documented(
 ) -> None:
     there = {"item": factories.open_item().id, "slug": "acme", "name": "bob", "intent": "1"}
     turn = iter(range(1_000_000))
+    # WSGI answers a stream 503 `streams_elsewhere`, as documented; any other check holds.
+    elsewhere = [not_a_server_error] if operation.path.endswith("/stream") else []
+    unchecked = [*UNSAYABLE, *elsewhere]
 
     @EXAMPLES
     @given(case=operation.as_strategy(generation_mode=mode))
@@ -63,6 +66,7 @@ def test_every_answer_is_documented(
         # Every other request is about something that is there.
         if next(turn) % 2 and case.path_parameters:
             case.path_parameters.update({n: there.get(n, "1") for n in case.path_parameters})
-        case.call_and_validate(headers=headers, excluded_checks=UNSAYABLE)
+        answer = case.call_and_validate(headers=headers, excluded_checks=unchecked)
+        assert answer.status_code != 500
 
     examine()
