@@ -23,15 +23,6 @@ class TaskNotFound(NotFound):
     code = "task_not_found"
 
 
-class InvalidTransition(Conflict):
-    """The state does not allow this.
-
-    `details` carries the state as it is now.
-    """
-
-    code = "invalid_transition"
-
-
 class FailedPrecondition(Conflict):
     """The execution is not in a state for this.
 

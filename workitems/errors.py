@@ -23,15 +23,6 @@ class TenantForbidden(Forbidden):
     default_detail = "you have no access to this tenant"
 
 
-class InvalidTransition(Conflict):
-    """The item's state does not allow this.
-
-    `details` carries the item's state and version as they are now.
-    """
-
-    code = "invalid_transition"
-
-
 class StateVersionConflict(Conflict):
     """The item has changed.
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import msgspec
 from django.db import connection, transaction
 
-from executions.errors import InvalidTransition
 from executions.kinds import AGENT, Kind
 from executions.operations.holding import need_claim
 from executions.operations.writing import (
@@ -25,6 +24,7 @@ from executions.queries import rows
 from executions.queries.rows import ExecutionRow
 from executions.states import PHASES, Phase, TaskStatus
 from stigmer.core.callers import Act
+from stigmer.core.errors import InvalidTransition
 
 Gates = list[dict[str, Any]]
 

@@ -28,7 +28,7 @@ class Refusal(Exception):
         if not cls.__doc__:
             raise TypeError(f"{cls.__name__} needs a docstring: its first line is the title")
         known = REFUSALS.get(cls.code)
-        if known is not None and known.__qualname__ != cls.__qualname__:
+        if known is not None and _place(known) != _place(cls):
             raise TypeError(f"{cls.code} is declared by {known.__name__} and {cls.__name__}")
         REFUSALS[cls.code] = cls
 
@@ -46,6 +46,11 @@ class Refusal(Exception):
     def explanation(cls) -> str:
         """Everything after the first line of the docstring."""
         return inspect.cleandoc(cls.__doc__ or "").partition("\n")[2].strip()
+
+
+def _place(kind: type[Refusal]) -> tuple[str, str]:
+    """Where a class is declared; a module that is loaded again declares the same."""
+    return kind.__module__, kind.__qualname__
 
 
 class Invalid(Refusal):
@@ -147,6 +152,15 @@ class AlreadyExists(Conflict):
     """
 
     code = "already_exists"
+
+
+class InvalidTransition(Conflict):
+    """The state does not allow this.
+
+    `details` carries the state as it is now, and the version where there is one.
+    """
+
+    code = "invalid_transition"
 
 
 class PreconditionFailed(Stale):

@@ -38,18 +38,14 @@ class Route:
     media: str = "application/json"
 
 
-# Routes that Django's urlconf does not know (streams, long polls): their module appends them.
-OUTSIDE: list[Route] = []
-
-
 class DoorGenerator(SchemaGenerator):
     """drf-spectacular finds the views; every door describes itself."""
 
     def routes(self) -> list[Route]:
-        """Every door of the urlconf, then the routes outside it."""
+        """Every door of the urlconf."""
         finder: Any = self
         finder._initialise_endpoints()
-        return [*map(_route, finder._get_paths_and_endpoints()), *OUTSIDE]
+        return [_route(found) for found in finder._get_paths_and_endpoints()]
 
     def get_schema(self, request: Any = None, public: bool = False) -> dict[str, Any]:
         """The whole document. Raises TypeError for a view method that is no door."""

@@ -10,11 +10,11 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from executions.errors import InvalidTransition
 from executions.kinds import AGENT, WORKFLOW
 from executions.models import WorkflowExecution, WorkflowExecutionEvent
 from executions.operations import Claimed
 from executions.states import PHASES, Phase
+from stigmer.core.errors import InvalidTransition
 from tests import factories
 from tests.executions import making
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 
 from stigmer.core.callers import Act
-from stigmer.core.errors import InvalidRequest
+from stigmer.core.errors import InvalidRequest, InvalidTransition
 from stigmer.core.idempotency import keyed
 from stigmer.core.ids import new_id
-from workitems.errors import ExecutionActive, InvalidTransition
+from workitems.errors import ExecutionActive
 from workitems.operations.writing import (
     Change,
     Note,

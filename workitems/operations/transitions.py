@@ -11,10 +11,9 @@ from django.db import transaction
 
 from organizations.authorization import Permission, permitted
 from stigmer.core.callers import Act
-from stigmer.core.errors import InvalidRequest
+from stigmer.core.errors import InvalidRequest, InvalidTransition
 from stigmer.core.idempotency import keyed
 from workitems import queries
-from workitems.errors import InvalidTransition
 from workitems.operations.writing import Change, Note, Under, lock, move
 from workitems.queries import ItemRow, ItemView
 from workitems.states import LIFECYCLE, EventKind, WorkItemState

@@ -14,11 +14,11 @@ from psycopg.types.json import Jsonb
 
 from organizations.authorization import Permission
 from stigmer.core.callers import Act
-from stigmer.core.errors import PreconditionFailed
+from stigmer.core.errors import InvalidTransition, PreconditionFailed
 from stigmer.core.idempotency import Request, check_same
 from stigmer.core.wakeups import wake
 from workitems import queries
-from workitems.errors import InvalidTransition, StateVersionConflict
+from workitems.errors import StateVersionConflict
 from workitems.queries import ExecutionRow, ItemRow, ItemView
 from workitems.states import LIFECYCLE, EventKind, WorkItemState
 

@@ -15,12 +15,16 @@ from executions.errors import (
     EngineUnavailable,
     ExecutionNotFound,
     FailedPrecondition,
-    InvalidTransition,
 )
 from executions.kinds import AGENT
 from organizations.errors import OrganizationNotFound
 from resources.errors import ResourceNotFound
-from stigmer.core.errors import IdempotencyKeyReused, PermissionDenied, PreconditionFailed
+from stigmer.core.errors import (
+    IdempotencyKeyReused,
+    InvalidTransition,
+    PermissionDenied,
+    PreconditionFailed,
+)
 from stigmer.core.secrets import SecretInText
 from stigmer.http.views import Call, Door, door, reply
 

@@ -19,7 +19,6 @@ from executions.errors import (
     EventLogFailed,
     ExecutionNotFound,
     FailedPrecondition,
-    InvalidTransition,
     TaskNotFound,
 )
 from executions.kinds import WORKFLOW
@@ -30,6 +29,7 @@ from resources.errors import ResourceNotFound
 from stigmer.core.errors import (
     AlreadyExists,
     IdempotencyKeyReused,
+    InvalidTransition,
     PermissionDenied,
     PreconditionFailed,
     StoreUnavailable,

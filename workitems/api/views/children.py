@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 
 from stigmer.core.errors import (
+    InvalidTransition,
     PermissionDenied,
 )
 from stigmer.core.secrets import SecretInText
@@ -13,12 +14,7 @@ from stigmer.http.views import Call, Door, door, reply
 from workitems import operations, queries
 from workitems.api import answers, bodies, paging, showing
 from workitems.api.views.shared import KEYED, NEW_OR_KNOWN, SEEN, given, status_of
-from workitems.errors import (
-    ExecutionActive,
-    IntentNotFound,
-    InvalidTransition,
-    WorkItemNotFound,
-)
+from workitems.errors import ExecutionActive, IntentNotFound, WorkItemNotFound
 from workitems.states import Engine, Phase
 
 

@@ -11,6 +11,7 @@ from organizations.errors import OrganizationNotFound
 from stigmer.core.errors import (
     IdempotencyKeyReused,
     InvalidRequest,
+    InvalidTransition,
     PermissionDenied,
     PreconditionFailed,
 )
@@ -25,7 +26,6 @@ from workitems.api.views.shared import KEYED, NEW_OR_KNOWN, SEEN, given, status_
 from workitems.errors import (
     ExecutionActive,
     ExternalKeyInUse,
-    InvalidTransition,
     StateVersionConflict,
     TenantForbidden,
 )
