@@ -240,12 +240,13 @@ def state() -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.faults
+@pytest.mark.parametrize("stride", [17, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.django_db(transaction=True)
-def test_killed_at_any_statement_it_ends_the_same(demo: str) -> None:
+def test_killed_at_any_statement_it_ends_the_same(demo: str, stride: int) -> None:
     run()
     expected = state()
 
-    for step in count(1, 4):
+    for step in count(1, stride):
         Resource.objects.all().delete()
         states.clear_states()
         code = killed_at(step)
