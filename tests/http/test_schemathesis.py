@@ -13,7 +13,10 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks, not_a_server_error
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from schemathesis.specs.openapi.checks import (
+    negative_data_rejection,
+    positive_data_acceptance,
+)
 
 from stigmer.core.callers import Caller
 from stigmer.http.openapi import DoorGenerator
@@ -66,7 +69,10 @@ def test_every_answer_is_documented(
         # Every other request is about something that is there.
         if next(turn) % 2 and case.path_parameters:
             case.path_parameters.update({n: there.get(n, "1") for n in case.path_parameters})
-        answer = case.call_and_validate(headers=headers, excluded_checks=unchecked)
+        answer = case.call(headers=headers)
+        # A body beyond the limit is refused unread: right, whatever else is wrong with it.
+        unread = [negative_data_rejection] if answer.status_code == 413 else []
+        case.validate_response(answer, headers=headers, excluded_checks=[*unchecked, *unread])
         assert answer.status_code != 500
 
     examine()
