@@ -17,7 +17,7 @@ urlpatterns = [
     path("workflow-executions/<str:execution>/stream", live.WorkflowStream.as_view()),
     path("workflow-executions/<str:execution>/signals", workflows.Signals.as_view()),
     path(
-        "workflow-executions/<str:execution>/tasks/<str:task>/approval",
+        "workflow-executions/<str:execution>/tasks/<path:task>/approval",
         workflows.TaskApproval.as_view(),
     ),
     *(

@@ -107,7 +107,7 @@ def _phase(kind: Kind, row: ExecutionRow, report: Report, now: datetime) -> dict
     target = PHASES.move(row.phase, wanted)
     if target is None or (target is Phase.WAITING_FOR_APPROVAL and kind is not AGENT):
         raise InvalidTransition(
-            f"a {kind.words} in phase {row.phase} cannot become {wanted}", phase=row.phase
+            f"the {kind.words} in phase {row.phase} cannot become {wanted}", phase=row.phase
         )
     moved: dict[str, Any] = {"phase": target.value, "updated_at": max(now, row.updated_at)}
     if target in PHASES.terminal:

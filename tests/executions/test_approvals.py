@@ -54,6 +54,17 @@ def test_a_decision_is_relayed_once(as_: As) -> None:
     assert inbox(held) == [("approval", "relaySignal", envelope)]
 
 
+def test_a_task_whose_name_has_slashes_is_decided(as_: As) -> None:
+    held = waiting("deploy/eu west/approval")
+
+    answer = decide(as_, held, task="deploy%2Feu%20west%2Fapproval")
+
+    assert answer.status_code == 202
+    payload = {"decision": "approve", "comment": None, "decided_by": "bob"}
+    envelope = {"signalName": "human_input_deploy/eu west/approval", "payload": payload}
+    assert inbox(held) == [("approval", "relaySignal", envelope)]
+
+
 def test_a_task_that_waits_again_is_decided_again(as_: As) -> None:
     held = waiting()
     decide(as_, held)

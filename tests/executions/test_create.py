@@ -148,6 +148,20 @@ def test_a_known_key_is_replayed_without_an_engine(as_: As, settings: Any) -> No
     assert as_("bob").post(PATH, body(of.id), key="other").status_code == 503
 
 
+def test_spelling_out_a_default_is_the_same_request(as_: As) -> None:
+    of = making.workflow()
+    first = as_("bob").post(PATH, body(of.id), key="k")
+
+    for spelled in (
+        body(of.id, metadata={"labels": {}}),
+        body(of.id, metadata={"name": ""}),
+        body(of.id, trigger_message="", workflow_instance_id="", execution_target=""),
+    ):
+        again = as_("bob").post(PATH, spelled, key="k")
+        assert (first.status_code, again.status_code) == (201, 200)
+        assert again.json() == first.json()
+
+
 def test_a_key_belongs_to_one_request(as_: As) -> None:
     of = making.workflow()
     as_("bob").post(PATH, body(of.id), key="k")

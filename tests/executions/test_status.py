@@ -171,6 +171,8 @@ def test_a_refused_phase_writes_no_event(as_: As) -> None:
     )
 
     assert (answer.status_code, answer.json()["code"]) == (409, "invalid_transition")
+    words = "the workflow execution in phase EXECUTION_COMPLETED cannot become EXECUTION_FAILED"
+    assert answer.json()["detail"] == words
     assert sequence(held.execution.id) == []
 
 

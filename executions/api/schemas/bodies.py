@@ -75,7 +75,7 @@ class Metadata(Body, kw_only=True):
 
     org: str
     name: Annotated[str, line(NAME)] | UnsetType = UNSET
-    labels: Labels | UnsetType = UNSET
+    labels: Labels = {}
 
 
 class WorkflowSpec(Body, kw_only=True):
