@@ -69,7 +69,8 @@ def going_with(document: Document) -> list[Document]:
             raise InUse(f"the workflow has {len(others)} instances", count=len(others))
         defaults = [instance.id for instance in found]
         going = [*reading.locked_for_delete("workflow_instance", defaults), document]
-    live = sum(users(one) for one in going)
+    # An execution of the default instance is one of the workflow too.
+    live = max(users(one) for one in going)
     if live:
         raise InUse(f"{live} live executions use this resource", count=live)
     return going

@@ -28,6 +28,7 @@ SINGLE = frozenset(
         b"user-agent",
         b"x-forwarded-host",
         b"x-forwarded-proto",
+        b"x-stigmer-claim-token",
     }
 )
 

@@ -200,6 +200,18 @@ def test_what_live_executions_run_cannot_be_deleted(cast: Any) -> None:
     documents.delete(kind="workflow", id=of.id, by=factories.act(), now=factories.now())
 
 
+def test_a_live_execution_of_the_default_instance_counts_once(as_: As) -> None:
+    of = making.workflow()
+    making.pending(of)
+    making.pending(of)
+
+    answer = as_("alice").delete(f"/resources/workflow/{of.id}")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "in_use")
+    assert answer.json()["details"] == {"count": 2}
+    assert as_("alice").get(f"/resources/workflow/{of.id}").status_code == 200
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_a_create_and_the_delete_of_its_workflow_one_wins(as_: As) -> None:
     for n in range(8):

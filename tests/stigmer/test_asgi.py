@@ -11,7 +11,7 @@ import pytest
 from stigmer.asgi import application
 
 ONCE = ["authorization", "content-length", "content-type", "host", "idempotency-key"]
-ONCE += ["if-match", "if-none-match"]
+ONCE += ["if-match", "if-none-match", "last-event-id", "x-stigmer-claim-token"]
 
 
 NO_BODY: Iterator[bytes] = iter(())
