@@ -365,7 +365,7 @@ def test_a_search_takes_few_statements(stored: Any, django_assert_num_queries: A
 
     with django_assert_num_queries(2):  # counts and hits
         search(viewer, Search(q="thing", kinds=frozenset({"agent", "skill"})))
-    with django_assert_num_queries(6):  # documents, organizations, work items
+    with django_assert_num_queries(10):  # documents, organizations, work items, executions
         search(viewer, Search(q="thing"))
 
 
