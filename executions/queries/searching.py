@@ -37,7 +37,7 @@ def _of(question: Question, kind: Kind) -> Found:
     if question.org is not None:
         rows = rows.filter(organization=question.org)
     if kind.noun in question.ids_by_kind:
-        rows = rows.filter(id__in=sorted(question.ids_by_kind[kind.noun]))
+        rows = rows.filter(pk__in=sorted(question.ids_by_kind[kind.noun]))
     if question.words:
         sql, params = question.held(terms)
         rows = rows.filter(RawSQL(sql, params, output_field=BooleanField()))
