@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from stigmer.core.callers import Caller
 from stigmer.http.fields import stamp, stamp_or_none
 from workitems import queries
 from workitems.api.answers import Event, Execution, Intent, ResumedAnswer, SurfaceRef, WorkItem
 from workitems.operations import Resumed
-from workitems.queries import EventRow, ExecutionRow, IntentRow, ItemRow, ItemView, RefRow
+from workitems.queries import EventRow, ExecutionRow, IntentRow, ItemRow, ItemView, RefRow, Shown
 
 
 def work_item_of(viewer: Caller, row: ItemRow) -> WorkItem:
@@ -31,6 +34,14 @@ def work_item_of(viewer: Caller, row: ItemRow) -> WorkItem:
         updated_at=stamp(row.updated_at),
         completed_at=stamp_or_none(row.completed_at),
     )
+
+
+def items_of(viewer: Caller, rows: Sequence[Shown | ItemRow]) -> Any:
+    """The items of a page: what PostgreSQL wrote as JSON already goes out as it is."""
+    return [
+        msgspec.Raw(row.json.encode()) if isinstance(row, Shown) else work_item_of(viewer, row)
+        for row in rows
+    ]
 
 
 def execution_of(row: ExecutionRow) -> Execution:

@@ -14,7 +14,16 @@ from workitems.queries.items import (
     view,
     writable,
 )
-from workitems.queries.lists import OPEN, Filters, Position, need_live, need_tenant, page
+from workitems.queries.lists import (
+    OPEN,
+    Filters,
+    Position,
+    Shown,
+    need_live,
+    need_tenant,
+    page,
+    page_as_json,
+)
 from workitems.queries.rows import (
     EXECUTION_SQL,
     EventRow,
@@ -36,6 +45,7 @@ __all__ = [
     "ItemView",
     "Position",
     "RefRow",
+    "Shown",
     "beside",
     "check",
     "events",
@@ -49,6 +59,7 @@ __all__ = [
     "need_tenant",
     "open_count",
     "page",
+    "page_as_json",
     "readable",
     "resource_of",
     "successor_seen",

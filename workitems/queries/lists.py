@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -52,6 +52,64 @@ def page(viewer: Caller, filters: Filters, position: Position | None, limit: int
     if filters.q is None:
         return _rows(f"{FROM_SEEN} WHERE {where}", params, limit)
     return _search(where, params, filters, limit)
+
+
+class Shown(NamedTuple):
+    """An item as JSON text, and where it stands in the list."""
+
+    json: str
+    updated_at: datetime
+    id: str
+
+
+def _text_of(moment: str) -> str:
+    return f"""to_char({moment} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+
+
+# The members of a work item, in the order of the answer; a test compares both.
+_MEMBERS = {
+    "id": "item.id",
+    "tenant": "item.organization",
+    "owner_principal": "item.owner",
+    "visibility": "item.visibility",
+    "origin_surface": "item.origin_surface",
+    "title": "item.title",
+    "external_key": "NULLIF(item.external_key, '')",
+    "state": "item.state",
+    "waiting_reason": "NULLIF(item.waiting_reason, '')",
+    "superseded_by": "NULL::text",
+    "state_version": "item.state_version",
+    "created_by": "item.created_by",
+    "created_at": _text_of("item.created_at"),
+    "updated_at": _text_of("item.updated_at"),
+    "completed_at": _text_of("item.completed_at"),
+    "schema_version": "'workitem/v1'",
+}
+_JSON = ", ".join(f"{sql} AS {name}" for name, sql in _MEMBERS.items())
+
+
+def page_as_json(
+    viewer: Caller, filters: Filters, position: Position | None, limit: int
+) -> list[Shown] | None:
+    """As `page`, written as JSON by PostgreSQL: half the cost of a page.
+
+    None where an answer needs more than the item's row: a search, and superseded items, whose
+    successor the authorizer judges.
+    """
+    if filters.q is not None or filters.state == WorkItemState.SUPERSEDED:
+        return None
+    where, params = _where(viewer, filters, position)
+    sql = f"""
+        SELECT row_to_json(shown)::text, item.updated_at, item.id
+        FROM (
+            SELECT item.* FROM workitems_workitem item WHERE {where}
+            ORDER BY item.updated_at DESC, item.id DESC LIMIT %s
+        ) item CROSS JOIN LATERAL (SELECT {_JSON}) shown
+        ORDER BY item.updated_at DESC, item.id DESC
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*params, limit])
+        return [Shown._make(row) for row in cursor.fetchall()]
 
 
 def _search(where: str, params: list[Any], filters: Filters, limit: int) -> list[ItemRow]:

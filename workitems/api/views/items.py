@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -74,11 +75,14 @@ class WorkItems(Door):
         filters = paging.filters_of(call)
         queries.need_tenant(call.caller, filters.get("tenant"))
         limit, position = paging.limit_of(call), paging.moment_and_id(call, filters)
-        rows = queries.page(call.caller, queries.Filters(**filters), position, limit + 1)
-        shown = rows[:limit]
-        more = len(rows) > limit
+        found = queries.Filters(**filters)
+        rows: Sequence[queries.Shown | queries.ItemRow] | None
+        rows = queries.page_as_json(call.caller, found, position, limit + 1)
+        if rows is None:
+            rows = queries.page(call.caller, found, position, limit + 1)
+        shown, more = rows[:limit], len(rows) > limit
         cursor = cursor_for((shown[-1].updated_at, shown[-1].id), filters) if more else None
-        items = [showing.work_item_of(call.caller, row) for row in shown]
+        items = showing.items_of(call.caller, shown)
         return reply(answers.WorkItemPage(items=items, next_cursor=cursor))
 
 
