@@ -17,6 +17,7 @@ from bench.load import Connection, Measured, measure
 TENANT = "bench-a"
 GOALS = {"create": 0.30, "transition": 0.25, "get": 0.40, "list first": 0.40, "list deep": 0.40}
 SUPPLY = 120_000
+SAMPLE = f"SAMPLE-{limit.unique()}"  # stands where each create has an external key of its own
 _SUPPLY = """
 INSERT INTO workitems_workitem (
     id, organization, owner, visibility, origin_surface, title, external_key, state,
@@ -50,12 +51,12 @@ def scenarios(items: list[str], cursors: list[str], supply: list[str]) -> list[S
     """What is measured, on these items."""
     some = items[0]
     anyone = limit.one_of(items)
-    create = {"tenant": TENANT, "title": "Prepare the report", "external_key": "SAMPLE-EXTERNAL"}
+    create = {"tenant": TENANT, "title": "Prepare the report", "external_key": SAMPLE}
     move = {"action": "complete", "expected_state_version": 1}
     intent = {"text": "Please use last quarter's figures.", "params": {"quarter": 3}}
     return [
         Scenario("create", "POST", "/work-items", create, True, 201,
-                 {"SAMPLE-EXTERNAL": limit.unique, "SAMPLE-ID": limit.item_id}),
+                 {SAMPLE: limit.unique, "SAMPLE-ID": limit.item_id}),
         Scenario("transition", "PATCH", f"/work-items/{supply[0]}", move, True, 200, {},
                  tuple(supply)),
         Scenario("get", "GET", f"/work-items/{some}", fresh={some: anyone}),

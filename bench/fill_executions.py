@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -94,7 +95,7 @@ def _insert(count: int, phase: str, *, held: bool) -> list[str]:
 
     ids = [new_id("wfe") for _ in range(count)]
     now = datetime.now(UTC)
-    values = {
+    values: dict[str, Any] = {
         "ids": ids, "phase": phase, "attempt": int(held),
         "by": RUNNER if held else None,
         "digest": digest_of(CLAIM_TOKEN) if held else "",
