@@ -235,10 +235,11 @@ def test_killed_twenty_times_it_ends_as_one_clean_run() -> None:
         process.join()
         _no_half_items()
 
+    assert SweepRun.objects.filter(ended_at=None).count() == 1, "the kills came too late"
     last = _start()
     last.join(60)
     assert last.exitcode == 0
-    assert SweepRun.objects.filter(error="interrupted").count() >= 5
+    assert SweepRun.objects.filter(error="interrupted").count() >= 10
     assert WorkItem.objects.count() == len(kept)
     assert not WorkItemIntent.objects.exclude(text=None).exists()
     assert [found_item(item.id).state for item in kept] == ["active"] * 5
