@@ -19,7 +19,7 @@ run: $(VENV)/run.stamp
 	@exec $(PYTHON) -m stigmer.run
 
 test: $(VENV)/dev.stamp
-	@$(PYTHON) -m pytest -n 2 -m "not browser and not redis and not temporal and not long" $(ARGS)
+	@$(PYTHON) -m pytest -n 2 --dist worksteal -m "not browser and not redis and not temporal and not long" $(ARGS)
 
 check: lint types imports migrations deploy-check openapi
 	@$(MAKE) --no-print-directory test

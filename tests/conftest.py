@@ -10,11 +10,19 @@ from django.conf import settings
 from stigmer import embedded
 from stigmer.core.callers import Caller
 
+LENGTHY = {"slow", "faults", "long"}
+
 
 def pytest_configure(config: pytest.Config) -> None:
     # pytest-xdist's workers end without a goodbye; the process that began them holds the server.
     if settings.STIGMER_EMBEDDED and not hasattr(config, "workerinput"):
         embedded.hold(settings.STIGMER_HOME, careless=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # What takes long begins first, so that no worker is left alone with it at the end.
+    items.sort(key=lambda item: not (LENGTHY & {mark.name for mark in item.iter_markers()}))
 
 
 @pytest.fixture
@@ -29,7 +37,7 @@ def cast(db: None) -> dict[str, Caller]:
     """alice owns acme, bob is a member, vera views, mallory is a stranger, root is an admin."""
     from tests import factories
 
-    return factories.make_cast()
+    return factories.the_cast()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from django.utils import timezone
 from organizations import queries
 from organizations.operations import members, organizations, principals, tokens
 from stigmer.core.callers import Act, Caller, system_act
+from tests import casting
 from workitems.operations import Run, attach_execution, create_work_item, transition
 from workitems.queries import ExecutionRow, ItemRow, find
 from workitems.states import Engine, Phase, Visibility
@@ -75,6 +76,20 @@ def make_cast() -> dict[str, Caller]:
     for name, role in ROLES.items():
         join("acme", name, role)
     return {name: caller(name) for name in PEOPLE}
+
+
+_remembered: list[tuple[casting.Snapshot, dict[str, Caller]]] = []
+
+
+def the_cast() -> dict[str, Caller]:
+    """`make_cast` once in a process; afterwards the rows that it wrote are written again."""
+    if _remembered:
+        snapshot, made = _remembered[0]
+        snapshot.write()
+    else:
+        snapshot, made = casting.recorded(make_cast)
+        _remembered.append((snapshot, made))
+    return dict(made)
 
 
 def make_token(principal: str, expires_at: datetime | None = None) -> str:

@@ -23,3 +23,5 @@ os.environ["STIGMER_HOME"] = os.environ["STIGMER_TEST_HOME"]
 from stigmer.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# A test client loads the middleware anew: it must not list every static file each time.
+WHITENOISE_AUTOREFRESH = True
