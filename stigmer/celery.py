@@ -41,9 +41,10 @@ def hold_database(**_arguments: Any) -> None:
 def prepare_beat(**_arguments: Any) -> None:
     """Beat knows every declared task, and its messages tell when it sent them."""
     from stigmer.background.schedule import seed
+    from stigmer.background.scheduler import patiently
 
-    seed(now=datetime.now(UTC))
     before_task_publish.connect(stamp)
+    patiently(lambda: seed(now=datetime.now(UTC)))
 
 
 def stamp(headers: dict[str, Any], **_arguments: Any) -> None:

@@ -238,7 +238,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "stigmer.background.scheduler:PatientScheduler"
+# Our log is no print; a traceback sent through the log as printed text comes out in pieces.
+CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
