@@ -24,7 +24,7 @@ def patiently(ask: Callable[[], Answer]) -> Answer:
             time.sleep(RETRY_SECONDS)
 
 
-class PatientScheduler(DatabaseScheduler):
+class PatientScheduler(DatabaseScheduler):  # type: ignore[misc]
     """Reads the rows at its start, after each change and every five minutes."""
 
     def all_as_schedule(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Substring search by trigrams that needs no extension and no collation.
+"""Substring search by grams that needs no extension and no collation.
 
-`stigmer_grams(text)` (SQL, immutable) holds the substring of up to three characters that starts at
+`stigmer_grams5(text)` (SQL, immutable) holds the substring of up to five characters that starts at
 every character; a GIN index on it answers "contains" for needles of any length, in every script.
+Five, because three characters of a rare word are those of many common ones.
 """
 
 from typing import Any
@@ -12,20 +13,14 @@ from django.db.models import F, Q, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
-CREATE = """
-CREATE OR REPLACE FUNCTION stigmer_grams(folded text) RETURNS tsvector
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-    SELECT array_to_tsvector(array_agg(DISTINCT substr(folded, place, 3)))
-    FROM generate_series(1, length(folded)) AS place
-$$
-"""
-DROP = "DROP FUNCTION IF EXISTS stigmer_grams(text)"
+LENGTH = 5
+FUNCTION = "stigmer_grams5"
 
 
 class Grams(models.Func):
     """The grams of a folded text column."""
 
-    function = "stigmer_grams"
+    function = FUNCTION
     output_field = SearchVectorField()
 
 
@@ -46,10 +41,10 @@ def fold(text: str) -> str:
 
 
 def _query(needle: str) -> str:
-    last = max(1, len(needle) - 2)
-    grams = sorted({needle[start : start + 3] for start in range(last)})
+    last = max(1, len(needle) - LENGTH + 1)
+    grams = sorted({needle[start : start + LENGTH] for start in range(last)})
     quoted = ("'" + gram.replace("\\", "\\\\").replace("'", "''") + "'" for gram in grams)
-    return " & ".join(f"{gram}:*" if len(needle) < 3 else gram for gram in quoted)
+    return " & ".join(f"{gram}:*" if len(needle) < LENGTH else gram for gram in quoted)
 
 
 def contains(column: str, needle: str) -> Q:
@@ -70,5 +65,5 @@ def like_clause(column: str, needle: str) -> tuple[str, list[str]]:
 def clause(column: str, needle: str) -> tuple[str, list[str]]:
     """`contains` by the index, as SQL over this column expression with its parameters."""
     like, pattern = like_clause(column, needle)
-    sql = f"(stigmer_grams({column}) @@ %s::tsquery AND {like})"
+    sql = f"({FUNCTION}({column}) @@ %s::tsquery AND {like})"
     return sql, [_query(fold(needle)), *pattern]

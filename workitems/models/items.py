@@ -195,4 +195,4 @@ class WorkItemTitle(Record):
     folded = ByteText()
 
     class Meta:
-        indexes = [GinIndex(Grams("folded"), name="work_item_title_grams")]
+        indexes = [GinIndex(Grams("folded"), name="work_item_title_grams5")]

@@ -11,18 +11,16 @@ from django.db import connection
 from organizations.authorization import Permission, Resource, authorize, scope_clause
 from organizations.errors import OrganizationNotFound
 from organizations.queries import is_live
-from stigmer.core import grams
 from stigmer.core.callers import Caller
 from workitems.errors import TenantForbidden
 from workitems.models import WorkItem
-from workitems.queries.items import FROM_SEEN, LIVE, SEEN, WITH_SUCCESSOR
+from workitems.queries.items import FROM_SEEN, LIVE
+from workitems.queries.matching import Search, first, newest_first
 from workitems.queries.rows import ItemRow
 from workitems.states import LIFECYCLE, WorkItemState
 
 OPEN = "open"  # the virtual state of everything that is not terminal
 Position = tuple[datetime, str]
-
-NEWEST = 2000  # how many of the newest items a search looks at before it asks the index
 
 # The states are literals: a statement prepared with parameters could not use the partial index.
 _OPEN_STATES = ", ".join(f"'{state.value}'" for state in sorted(LIFECYCLE.open))
@@ -50,8 +48,8 @@ def page(viewer: Caller, filters: Filters, position: Position | None, limit: int
     """At most `limit` items that the viewer sees, behind this position (updated_at, id)."""
     where, params = _where(viewer, filters, position)
     if filters.q is None:
-        return _rows(f"{FROM_SEEN} WHERE {where}", params, limit)
-    return _search(where, params, filters, limit)
+        return newest_first(f"{FROM_SEEN} WHERE {where}", params, limit)
+    return first(Search(where, params, filters.q, filters.tenant), limit)
 
 
 class Shown(NamedTuple):
@@ -110,36 +108,6 @@ def page_as_json(
     with connection.cursor() as cursor:
         cursor.execute(sql, [*params, limit])
         return [Shown._make(row) for row in cursor.fetchall()]
-
-
-def _search(where: str, params: list[Any], filters: Filters, limit: int) -> list[ItemRow]:
-    """A common needle is in the newest items already; a rare one has few entries in the index.
-
-    Which it is no statistic tells: PostgreSQL takes grams for independent of each other.
-    """
-    assert filters.q is not None
-    like, pattern = grams.like_clause("title.folded", filters.q)
-    newest = f"""(
-        SELECT item.* FROM workitems_workitem item WHERE {where}
-        ORDER BY item.updated_at DESC, item.id DESC LIMIT {NEWEST}
-    ) item {WITH_SUCCESSOR} JOIN workitems_workitemtitle title ON title.work_item = item.id
-    WHERE {like}"""
-    found = _rows(newest, [*params, *pattern], limit)
-    if len(found) == limit:
-        return found
-    indexed, needle = grams.clause("title.folded", filters.q)
-    if filters.tenant is not None:
-        indexed, needle = f"title.organization = %s AND {indexed}", [filters.tenant, *needle]
-    titles = f"SELECT work_item FROM workitems_workitemtitle title WHERE {indexed}"
-    everywhere = f"{FROM_SEEN} WHERE {where} AND item.id IN ({titles})"
-    return _rows(everywhere, [*params, *needle], limit)
-
-
-def _rows(source: str, params: list[Any], limit: int) -> list[ItemRow]:
-    sql = f"SELECT {SEEN} FROM {source} ORDER BY item.updated_at DESC, item.id DESC LIMIT %s"
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [*params, limit])
-        return [ItemRow._make(row) for row in cursor.fetchall()]
 
 
 def need_live(caller: Caller, tenant: str) -> None:
