@@ -19,7 +19,8 @@ SELECT 'wi_' || translate(lpad(to_hex(n), 26, '0'), 'abcdef', 'ghjkmn'),
     CASE WHEN n %% 20 = 0 THEN 'private' ELSE 'tenant' END, 'api',
     (ARRAY['Prepare', 'Review', 'Send', 'Translate', 'Check'])[1 + n %% 5] || ' the ' ||
     (ARRAY['quarterly', 'weekly', 'final', 'draft', 'Zürich', 'Москва'])[1 + n %% 6] || ' ' ||
-    (ARRAY['report', 'invoice', 'contract', 'ticket', 'budget'])[1 + n / 7 %% 5] || ' no. ' || n,
+    (ARRAY['report', 'invoice', 'contract', 'ticket', 'budget'])[1 + n / 7 %% 5] || ' no. ' || n || '.' ||
+    CASE WHEN n < %s::bigint / 5 THEN ' Paper' ELSE '' END,
     'bench:' || n,
     CASE WHEN n %% 10 < 7 THEN 'completed' WHEN n %% 10 < 9 THEN 'active' ELSE 'waiting' END,
     CASE WHEN n %% 10 = 9 THEN 'input' ELSE '' END,
@@ -89,7 +90,7 @@ def fill(items: int) -> None:
         have = int(cursor.fetchone()[0])
         while have < items:
             upto = min(items, have + _CHUNK)
-            cursor.execute(_ITEMS, [have + 1, upto, items])
+            cursor.execute(_ITEMS, [items, have + 1, upto, items])
             first, last = _id(cursor, have + 1), _id(cursor, upto)
             for statement in _CHILDREN:
                 cursor.execute(statement, [first, last])
@@ -97,6 +98,7 @@ def fill(items: int) -> None:
             print(f"\r{have:,} of {items:,} items", end="", flush=True)
         print()
         cursor.execute("VACUUM (ANALYZE)")
+        cursor.execute("CHECKPOINT")
 
 
 def _id(cursor: object, n: int) -> str:

@@ -43,8 +43,9 @@ def _more(token: str) -> list[api.Scenario]:
     known = "bench:" + str(4 * 1001)
     return [
         api.Scenario("list of all my tenants", "GET", "/work-items?limit=50"),
-        api.Scenario("q, rare", "GET", f"/work-items?{tenant}&state=completed&q=no.+4004"),
-        api.Scenario("q, common", "GET", f"/work-items?{tenant}&limit=50&q=invoice"),
+        api.Scenario("q, rare", "GET", f"/work-items?{tenant}&state=completed&q=no.+4004."),
+        api.Scenario("q, common", "GET", "/work-items?tenant=bench-b&limit=50&q=invoice"),
+        api.Scenario("q, many and old", "GET", f"/work-items?{tenant}&state=completed&q=paper"),
         api.Scenario("external_key", "GET", f"/work-items?{tenant}&external_key={known}"),
         api.Scenario("replay", "POST", "/work-items", known_key,
                      status=200),

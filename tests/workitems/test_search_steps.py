@@ -60,7 +60,9 @@ def test_one_step_when_the_newest_suffice(cast: Any) -> None:
 def test_the_index_is_not_read_for_a_list_that_is_short(cast: Any) -> None:
     made("door", "x", "door")
 
-    with patch.object(matching.Search, "in_title", ("false AND 1/0 > %s", [0])):
+    # An error in the first title that anybody reads by this condition.
+    failing = ("1 / (length(title.folded) - length(title.folded)) > %s", [0])
+    with patch.object(matching.Search, "in_title", failing):
         assert len(found("door", 3, tenant="acme")) == 2
 
 
@@ -89,6 +91,16 @@ def test_four_steps_for_many_hits_that_are_far(cast: Any) -> None:
 
     assert steps("door", 3) == ["_walked", "_by_index", "_walked", "_all_by_index"]
     assert len(found("door", 9)) == 9
+
+
+def test_many_hits_are_not_fetched_to_be_thrown_away(cast: Any) -> None:
+    made(*["x"] * 5, *["door"] * 9)
+    made_of = matching.ItemRow._make
+
+    with patch.object(matching.ItemRow, "_make", side_effect=made_of) as make:
+        assert len(found("door", 3)) == 3
+
+    assert make.call_count == 3
 
 
 @pytest.mark.parametrize("seed", range(6))

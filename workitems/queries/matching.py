@@ -95,7 +95,7 @@ def _by_index(search: Search, limit: int) -> tuple[Edge | None, list[ItemRow] | 
             {_ORDER} OFFSET {NEWEST - 1} LIMIT 1
         ), hit AS MATERIALIZED (
             SELECT title.work_item FROM workitems_workitemtitle title
-            WHERE EXISTS (SELECT FROM edge) AND {having} LIMIT {FEW + 1}
+            WHERE {having} LIMIT {FEW + 1}
         )
         SELECT edge.updated_at, edge.id, (SELECT count(*) FROM hit) > {FEW}, {SEEN}
         FROM edge LEFT JOIN LATERAL (
