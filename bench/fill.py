@@ -19,8 +19,8 @@ SELECT 'wi_' || translate(lpad(to_hex(n), 26, '0'), 'abcdef', 'ghjkmn'),
     CASE WHEN n %% 20 = 0 THEN 'private' ELSE 'tenant' END, 'api',
     (ARRAY['Prepare', 'Review', 'Send', 'Translate', 'Check'])[1 + n %% 5] || ' the ' ||
     (ARRAY['quarterly', 'weekly', 'final', 'draft', 'Zürich', 'Москва'])[1 + n %% 6] || ' ' ||
-    (ARRAY['report', 'invoice', 'contract', 'ticket', 'budget'])[1 + n / 7 %% 5] || ' no. ' || n || '.' ||
-    CASE WHEN n < %s::bigint / 5 THEN ' Paper' ELSE '' END,
+    (ARRAY['report', 'invoice', 'contract', 'ticket', 'budget'])[1 + n / 7 %% 5] || ' no. ' ||
+    n || '.' || CASE WHEN n < %s::bigint / 5 THEN ' Paper' ELSE '' END,
     'bench:' || n,
     CASE WHEN n %% 10 < 7 THEN 'completed' WHEN n %% 10 < 9 THEN 'active' ELSE 'waiting' END,
     CASE WHEN n %% 10 = 9 THEN 'input' ELSE '' END,
