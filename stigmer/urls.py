@@ -19,8 +19,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/schema", docs.schema),
     path("api/v1/docs", docs.swagger),
     path("api/v1/docs/start.js", docs.swagger_start),
-    path("api/v1/", include("organizations.api.urls")),
-    path("api/v1/", include("resources.api.urls")),
+    path("api/v1/work-items", include("workitems.api.urls")),
     path("api/v1/", include("executions.api.urls")),
-    path("api/v1/", include("workitems.api.urls")),
+    path("api/v1/", include("resources.api.urls")),
+    path("api/v1/", include("organizations.api.urls")),
 ]

@@ -13,7 +13,7 @@ from executions import operations, queries
 from executions.api.schemas import shown
 from executions.api.schemas.answers import AgentExecutionPage, WorkflowExecutionPage
 from executions.kinds import AGENT, WORKFLOW, Kind
-from executions.queries.lists import ANYWHERE, position_of
+from executions.queries.lists import ANYWHERE
 from executions.queries.trail import LOG, permit
 from executions.states import Command
 from stigmer.core.callers import Caller
@@ -80,10 +80,10 @@ def page(call: Call, kind: Kind) -> HttpResponse:
         if name not in ("cursor", "limit")
     } | {"list": kind.noun}
     found = queries.executions(call.caller, kind, _filters(query, kind))
-    rows = queries.after(found, sort, _position(query.cursor, bound, sort), limit + 1)
+    rows = queries.after(found, kind, sort, _position(query.cursor, bound, sort), limit + 1)
     more = len(rows) > limit
-    cursor = pagination.cursor_for(position_of(rows[limit - 1], sort), bound) if more else None
-    items = [shown.execution_of(row) for row in rows[:limit]]
+    cursor = pagination.cursor_for(rows[limit - 1].position, bound) if more else None
+    items = [shown.raw(row.json) for row in rows[:limit]]
     answer = AgentExecutionPage if kind is AGENT else WorkflowExecutionPage
     return reply(answer(items=items, next_cursor=cursor))
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, F, IntegerField, Q, QuerySet, TextField, Value, When
+from django.db.models.expressions import RawSQL
 
 from executions.kinds import Kind
 from executions.models.execution import Execution
-from executions.queries.rows import COLUMNS, MODELS, ExecutionRow
+from executions.queries.as_json import ENVELOPE
+from executions.queries.rows import MODELS
 from executions.states import RANK
 from organizations.authorization import restrict
 from stigmer.core.callers import Caller
@@ -48,6 +50,19 @@ class Position(NamedTuple):
 
     value: Any
     id: str
+
+
+class Shown(NamedTuple):
+    """An execution as JSON text, its id, and what it is sorted by."""
+
+    json: str
+    id: str
+    value: Any
+
+    @property
+    def position(self) -> Position:
+        """Where a walk stands behind it."""
+        return Position(self.value, self.id)
 
 
 _COLUMN = {
@@ -103,37 +118,53 @@ def _micros(seconds: float | None) -> int | None:
 
 
 def after(
-    found: QuerySet[Execution], sort: Sort, position: Position | None, limit: int
-) -> list[ExecutionRow]:
-    """At most `limit` rows behind this position.
+    found: QuerySet[Execution], kind: Kind, sort: Sort, position: Position | None, limit: int
+) -> list[Shown]:
+    """At most `limit` executions behind this position.
 
-    Rows without the sort key come last in both directions, so a page is at most two index scans:
+    Those without the sort key come last in both directions, so a page is at most two index scans:
     those that have it, then the rest.
     """
-    take = _rows if sort.key in ANYWHERE else _rows_by_id
+    reader = _Reader(kind, _COLUMN[sort.key], whole=sort.key in ANYWHERE)
     if sort.key == "status":
         found = found.annotate(rank=_rank())
     if sort.key not in _NULLABLE:
-        return take(_behind(found, sort, position), limit)
-    column = _COLUMN[sort.key]
-    rows: list[ExecutionRow] = []
+        return reader.read(_behind(found, sort, position), limit)
+    rows: list[Shown] = []
     if position is None or position.value is not None:
-        having = found.filter(**{f"{column}__isnull": False})
-        rows = take(_behind(having, sort, position), limit)
+        having = found.filter(**{f"{reader.column}__isnull": False})
+        rows = reader.read(_behind(having, sort, position), limit)
         position = None
     if len(rows) < limit:
-        without = found.filter(**{f"{column}__isnull": True})
+        without = found.filter(**{f"{reader.column}__isnull": True})
         sign = "-" if sort.descending else ""
         if position is not None:
             without = without.filter(**{f"id__{_side(sort)}": position.id})
-        rows += take(without.order_by(f"{sign}id"), limit - len(rows))
+        rows += reader.read(without.order_by(f"{sign}id"), limit - len(rows))
     return rows
 
 
-def position_of(row: ExecutionRow, sort: Sort) -> Position:
-    """Where a walk stands behind this row."""
-    value = RANK[row.phase] if sort.key == "status" else getattr(row, _COLUMN[sort.key])
-    return Position(value, row.id)
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the first rows of an ordered queryset.
+
+    `whole` is for what an index gives in order; elsewhere it is first asked which rows they are,
+    from an index alone, so that whole ones are not sorted.
+    """
+
+    kind: Kind
+    column: str
+    whole: bool
+
+    def read(self, ordered: QuerySet[Execution], limit: int) -> list[Shown]:
+        envelope = RawSQL(ENVELOPE[self.kind.noun], (), output_field=TextField())
+        if self.whole:
+            rows = ordered.values_list(envelope, "pk", self.column)[:limit]
+            return [Shown._make(row) for row in rows]
+        keys = list(ordered.values_list("pk", self.column)[:limit])
+        these = MODELS[self.kind.noun].objects.filter(pk__in=[id for id, _ in keys])
+        found = dict(these.values_list("pk", envelope))
+        return [Shown(found[id], id, value) for id, value in keys if id in found]
 
 
 def _rank() -> Case:
@@ -158,14 +189,3 @@ def _behind(
             & (Q(**{f"{column}__{side}": value}) | Q(**{f"id__{side}": id}))
         )
     return found.order_by(F(column).desc() if sign else F(column).asc(), f"{sign}id")
-
-
-def _rows(found: QuerySet[Execution], limit: int) -> list[ExecutionRow]:
-    return [ExecutionRow._make(row) for row in found.values_list(*COLUMNS)[:limit]]
-
-
-def _rows_by_id(found: QuerySet[Execution], limit: int) -> list[ExecutionRow]:
-    """First which rows, from an index alone, then those rows: whole ones are not sorted."""
-    ids = list(found.values_list("pk", flat=True)[:limit])
-    rows = {row.id: row for row in _rows(found.model.objects.filter(pk__in=ids), limit)}
-    return [rows[id] for id in ids if id in rows]

@@ -12,6 +12,7 @@ from organizations.authorization import Permission, Resource, authorize, scope_c
 from organizations.errors import OrganizationNotFound
 from organizations.queries import is_live
 from stigmer.core.callers import Caller
+from stigmer.core.json_sql import members, moment
 from workitems.errors import TenantForbidden
 from workitems.models import WorkItem
 from workitems.queries.items import FROM_SEEN, LIVE
@@ -60,10 +61,6 @@ class Shown(NamedTuple):
     id: str
 
 
-def _text_of(moment: str) -> str:
-    return f"""to_char({moment} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
-
-
 # The members of a work item, in the order of the answer; a test compares both.
 _MEMBERS = {
     "id": "item.id",
@@ -78,12 +75,12 @@ _MEMBERS = {
     "superseded_by": "NULL::text",
     "state_version": "item.state_version",
     "created_by": "item.created_by",
-    "created_at": _text_of("item.created_at"),
-    "updated_at": _text_of("item.updated_at"),
-    "completed_at": _text_of("item.completed_at"),
+    "created_at": moment("item.created_at"),
+    "updated_at": moment("item.updated_at"),
+    "completed_at": moment("item.completed_at"),
     "schema_version": "'workitem/v1'",
 }
-_JSON = ", ".join(f"{sql} AS {name}" for name, sql in _MEMBERS.items())
+_JSON = members(_MEMBERS)
 
 
 def page_as_json(
