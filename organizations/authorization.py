@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, Model, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.module_loading import import_string
@@ -190,7 +191,10 @@ def scope_clause(viewer: Caller, kind: str, model: type[Model], alias: str) -> C
     if isinstance(scope, MembershipScope):
         return scope.clause(viewer, kind, alias)
     found = scope.restrict(model._default_manager.all(), viewer, kind).order_by().values("pk")
-    sql, params = found.query.sql_with_params()
+    try:
+        sql, params = found.query.sql_with_params()
+    except EmptyResultSet:
+        return "false", []
     return f"{alias}.{model._meta.pk.column} IN ({sql})", list(params)
 
 

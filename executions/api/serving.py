@@ -80,7 +80,7 @@ def page(call: Call, kind: Kind) -> HttpResponse:
         if name not in ("cursor", "limit")
     } | {"list": kind.noun}
     found = queries.executions(call.caller, kind, _filters(query, kind))
-    rows = queries.after(found, kind, sort, _position(query.cursor, bound, sort), limit + 1)
+    rows = queries.after(found, sort, _position(query.cursor, bound, sort), limit + 1)
     more = len(rows) > limit
     cursor = pagination.cursor_for(rows[limit - 1].position, bound) if more else None
     items = [shown.raw(row.json) for row in rows[:limit]]

@@ -1,20 +1,23 @@
-"""Lists of executions: every filter, every sort, in both directions, nulls last."""
+"""Lists of executions: every filter, every sort, in both directions, nulls last.
+
+Written out: building a page's statement by the ORM took a third of the request.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Case, F, IntegerField, Q, QuerySet, TextField, Value, When
-from django.db.models.expressions import RawSQL
+import msgspec
+from django.db import connection
 
 from executions.kinds import Kind
-from executions.models.execution import Execution
 from executions.queries.as_json import ENVELOPE
-from executions.queries.rows import MODELS
+from executions.queries.rows import LIVE_SQL, MODELS
 from executions.states import RANK
-from organizations.authorization import restrict
+from organizations.authorization import scope_clause
 from stigmer.core.callers import Caller
 
 SECOND = 1_000_000
@@ -65,127 +68,127 @@ class Shown(NamedTuple):
         return Position(self.value, self.id)
 
 
-_COLUMN = {
-    "started_at": "started_at",
-    "created_at": "created_at",
-    "duration": "duration_us",
-    "cost": "cost_micros",
-    "status": "rank",
+_RANK = " ".join(f"WHEN '{phase}' THEN {rank}" for phase, rank in RANK.items())
+_KEY = {
+    "started_at": "e.started_at",
+    "created_at": "e.created_at",
+    "duration": "e.duration_us",
+    "cost": "e.cost_micros",
+    "status": f"CASE e.phase {_RANK} END",
 }
-SORTS = tuple(_COLUMN)
+SORTS = tuple(_KEY)
 # Index scans at any size; the others sort what one organization has.
 ANYWHERE = ("started_at", "created_at")
 _NULLABLE = ("started_at", "duration")
 
 
-def executions(viewer: Caller, kind: Kind, filters: Filters) -> QuerySet[Execution]:
-    """The executions that the viewer sees and that pass the filters, in no order yet."""
-    found: QuerySet[Execution] = MODELS[kind.noun].objects.filter(
-        organization__retired_at__isnull=True
-    )
-    found = restrict(found, viewer, kind.noun)
-    if filters.org is not None:
-        found = found.filter(organization=filters.org)
-    return found.filter(_condition(filters))
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """Executions of a kind, as a condition over `e` with its parameters."""
+
+    kind: Kind
+    where: str
+    params: list[Any]
+
+    def and_also(self, clause: str, *params: Any) -> Narrowed:
+        """Fewer of them."""
+        return replace(self, where=f"{self.where} AND {clause}", params=[*self.params, *params])
+
+    def select(self, columns: str, rest: str = "", *params: Any) -> list[Any]:
+        """The rows of one statement."""
+        sql = f"SELECT {columns} FROM {self.kind.table} e WHERE {self.where} {rest}"
+        with connection.cursor() as cursor:
+            cursor.execute(sql, [*self.params, *params])
+            rows: list[Any] = cursor.fetchall()
+        return rows
 
 
-def _condition(filters: Filters) -> Q:
-    exact: dict[str, Any] = {
-        "started_at__gte": filters.started_after,
-        "started_at__lte": filters.started_before,
-        "duration_us__gte": _micros(filters.min_duration),
-        "duration_us__lte": _micros(filters.max_duration),
-        "cost_micros__gte": filters.min_cost_micros,
-        "cost_micros__lte": filters.max_cost_micros,
-        "has_retries": filters.has_retries,
-        "phase__in": filters.phase or None,
-    }
-    condition = Q(**{name: value for name, value in exact.items() if value is not None})
+def executions(viewer: Caller, kind: Kind, filters: Filters) -> Narrowed:
+    """The executions that the viewer sees and that pass the filters."""
+    scope, params = scope_clause(viewer, kind.noun, MODELS[kind.noun], "e")
+    found = Narrowed(kind, f"{LIVE_SQL} AND {scope}", list(params))
+    for clause, *values in _clauses(filters):
+        found = found.and_also(clause, *values)
+    return found
+
+
+def _clauses(filters: Filters) -> Iterator[tuple[Any, ...]]:
+    for clause, value in (
+        ("e.organization = %s", filters.org),
+        ("e.started_at >= %s", filters.started_after),
+        ("e.started_at <= %s", filters.started_before),
+        ("e.duration_us >= %s", _micros(filters.min_duration)),
+        ("e.duration_us <= %s", _micros(filters.max_duration)),
+        ("e.cost_micros >= %s", filters.min_cost_micros),
+        ("e.cost_micros <= %s", filters.max_cost_micros),
+    ):
+        if value is not None:
+            yield clause, value
+    # Spelled as the indexes have it, so that the planner may use those.
+    if filters.has_retries is not None:
+        yield ("e.has_retries" if filters.has_retries else "NOT e.has_retries",)
+    if len(filters.phase) == 1:
+        yield "e.phase = %s", filters.phase[0]
+    elif filters.phase:
+        yield "e.phase = ANY(%s)", list(filters.phase)
     if filters.failed_task_name is not None:
-        # Spelled as the partial index has it, so that the planner may use that.
-        condition &= ~Q(failed_tasks=[]) & Q(failed_tasks__contains=[filters.failed_task_name])
+        yield ("NOT e.failed_tasks = '[]'::jsonb",)
+        yield "e.failed_tasks @> %s::jsonb", _json([filters.failed_task_name])
     if filters.target is not None:
-        condition &= Q(target=filters.target) | Q(instance=filters.target)
+        yield "(e.target = %s OR e.instance = %s)", filters.target, filters.target
     if filters.labels:
-        condition &= ~Q(labels={})
+        yield ("NOT e.labels = '{}'::jsonb",)
     for key, value in filters.labels:
-        condition &= Q(labels__contains={key: value})
-    return condition
+        yield "e.labels @> %s::jsonb", _json({key: value})
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _micros(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * SECOND)
 
 
-def after(
-    found: QuerySet[Execution], kind: Kind, sort: Sort, position: Position | None, limit: int
-) -> list[Shown]:
+def after(found: Narrowed, sort: Sort, position: Position | None, limit: int) -> list[Shown]:
     """At most `limit` executions behind this position.
 
     Those without the sort key come last in both directions, so a page is at most two index scans:
     those that have it, then the rest.
     """
-    reader = _Reader(kind, _COLUMN[sort.key], whole=sort.key in ANYWHERE)
-    if sort.key == "status":
-        found = found.annotate(rank=_rank())
+    key = _KEY[sort.key]
+    read = _read if sort.key in ANYWHERE else _read_by_id
+    down, side = ("DESC", "<") if sort.descending else ("ASC", ">")
+    order = f"ORDER BY {key} {down}, e.id {down}"
     if sort.key not in _NULLABLE:
-        return reader.read(_behind(found, sort, position), limit)
+        return read(_behind(found, key, side, position), key, order, limit)
     rows: list[Shown] = []
     if position is None or position.value is not None:
-        having = found.filter(**{f"{reader.column}__isnull": False})
-        rows = reader.read(_behind(having, sort, position), limit)
+        having = _behind(found.and_also(f"{key} IS NOT NULL"), key, side, position)
+        rows = read(having, key, order, limit)
         position = None
     if len(rows) < limit:
-        without = found.filter(**{f"{reader.column}__isnull": True})
-        sign = "-" if sort.descending else ""
+        without = found.and_also(f"{key} IS NULL")
         if position is not None:
-            without = without.filter(**{f"id__{_side(sort)}": position.id})
-        rows += reader.read(without.order_by(f"{sign}id"), limit - len(rows))
+            without = without.and_also(f"e.id {side} %s", position.id)
+        rows += read(without, key, f"ORDER BY e.id {down}", limit - len(rows))
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads the first rows of an ordered queryset.
-
-    `whole` is for what an index gives in order; elsewhere it is first asked which rows they are,
-    from an index alone, so that whole ones are not sorted.
-    """
-
-    kind: Kind
-    column: str
-    whole: bool
-
-    def read(self, ordered: QuerySet[Execution], limit: int) -> list[Shown]:
-        envelope = RawSQL(ENVELOPE[self.kind.noun], (), output_field=TextField())
-        if self.whole:
-            rows = ordered.values_list(envelope, "pk", self.column)[:limit]
-            return [Shown._make(row) for row in rows]
-        keys = list(ordered.values_list("pk", self.column)[:limit])
-        these = MODELS[self.kind.noun].objects.filter(pk__in=[id for id, _ in keys])
-        found = dict(these.values_list("pk", envelope))
-        return [Shown(found[id], id, value) for id, value in keys if id in found]
+def _behind(found: Narrowed, key: str, side: str, position: Position | None) -> Narrowed:
+    if position is None:
+        return found
+    return found.and_also(f"({key}, e.id) {side} (%s, %s)", *position)
 
 
-def _rank() -> Case:
-    whens = [When(phase=phase, then=Value(rank)) for phase, rank in RANK.items()]
-    return Case(*whens, output_field=IntegerField())
+def _read(found: Narrowed, key: str, order: str, limit: int) -> list[Shown]:
+    columns = f"{ENVELOPE[found.kind.noun]}, e.id, {key}"
+    return [Shown._make(row) for row in found.select(columns, f"{order} LIMIT %s", limit)]
 
 
-def _side(sort: Sort) -> str:
-    return "lt" if sort.descending else "gt"
-
-
-def _behind(
-    found: QuerySet[Execution], sort: Sort, position: Position | None
-) -> QuerySet[Execution]:
-    column, sign = _COLUMN[sort.key], "-" if sort.descending else ""
-    if position is not None and position.value is not None:
-        value, id = position
-        side = _side(sort)
-        # The first bound is what an index scan starts from.
-        found = found.filter(
-            Q(**{f"{column}__{side}e": value})
-            & (Q(**{f"{column}__{side}": value}) | Q(**{f"id__{side}": id}))
-        )
-    return found.order_by(F(column).desc() if sign else F(column).asc(), f"{sign}id")
+def _read_by_id(found: Narrowed, key: str, order: str, limit: int) -> list[Shown]:
+    """First which rows, from an index alone, then those rows: whole ones are not sorted."""
+    keys = found.select(f"e.id, {key}", f"{order} LIMIT %s", limit)
+    these = Narrowed(found.kind, "e.id = ANY(%s)", [[id for id, _ in keys]])
+    shown = dict(these.select(f"e.id, {ENVELOPE[found.kind.noun]}"))
+    return [Shown(shown[id], id, value) for id, value in keys if id in shown]

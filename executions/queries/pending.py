@@ -28,9 +28,9 @@ class Waiting(NamedTuple):
 def pending_approvals(viewer: Caller, org: str | None) -> list[Waiting]:
     """Every task in WORKFLOW_TASK_WAITING_APPROVAL of an in-progress execution, oldest first."""
     filters = Filters(org=org, phase=(Phase.IN_PROGRESS.value,))
-    found = executions(viewer, WORKFLOW, filters).filter(awaits_approval=True)
-    columns = ("id", "target", "target_name", "created_by", "tasks", "gates", "updated_at")
-    waiting = [each for row in found.values_list(*columns) for each in _tasks(*row)]
+    found = executions(viewer, WORKFLOW, filters).and_also("e.awaits_approval")
+    columns = "id, target, target_name, created_by, tasks, gates, updated_at"
+    waiting = [each for row in found.select(columns) for each in _tasks(*row)]
     return sorted(waiting, key=lambda one: (one.requested_at, one.execution, one.task_name))
 
 

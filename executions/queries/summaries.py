@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.core.exceptions import EmptyResultSet
 from django.db import connection
 
 from executions.kinds import Kind
@@ -72,17 +71,7 @@ SELECT jsonb_build_object(
         FROM costly)
 ) FROM grouped
 """
-_USED = (
-    "phase", "target_slug", "cost_micros", "input_tokens", "output_tokens", "duration_us",
-)  # fmt: skip
-
-_NOTHING: dict[str, Any] = {
-    **dict.fromkeys(("total", "ended", "completed", "timed", "duration"), 0),
-    **dict.fromkeys(("cost", "input", "output"), 0),
-    "phases": {},
-    "failing": [],
-    "costly": [],
-}
+_USED = "phase, target_slug, cost_micros, input_tokens, output_tokens, duration_us"
 
 
 def summary(
@@ -102,17 +91,13 @@ def summary(
     found = executions(viewer, kind, Filters(org=org if scoped else None, target=target))
     span = WINDOWS[window]
     if span is not None:
-        found = found.filter(created_at__gte=now - span)
-    try:
-        narrowed, params = found.order_by().values_list(*_USED).query.sql_with_params()
-    except EmptyResultSet:
-        # Whoever reads no organization has nothing to sum up.
-        return _shaped(_NOTHING, scoped=scoped)
+        found = found.and_also("e.created_at >= %s", now - span)
     sql = _SUMMARY.format(
-        narrowed=narrowed, by_slug="true" if kind.target == "workflow" else "false"
+        narrowed=f"SELECT {_USED} FROM {kind.table} e WHERE {found.where}",
+        by_slug="true" if kind.target == "workflow" else "false",
     )
     with connection.cursor() as cursor:
-        cursor.execute(sql, params)
+        cursor.execute(sql, found.params)
         raw = msgspec.json.decode(cursor.fetchone()[0])
     return _shaped(raw, scoped=scoped)
 

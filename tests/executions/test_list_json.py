@@ -48,7 +48,7 @@ def test_both_ways_show_the_same(both_kinds: None, kind: Kind, key: str) -> None
     alice = factories.caller("alice")
     found = queries.executions(alice, kind, queries.Filters())
 
-    page = queries.after(found, kind, Sort(key), None, 9)
+    page = queries.after(found, Sort(key), None, 9)
 
     assert len(page) == 2
     for one in page:
