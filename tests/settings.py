@@ -19,10 +19,6 @@ if "STIGMER_TEST_HOME" not in os.environ:
     os.environ["STIGMER_TEST_HOME"] = tempfile.mkdtemp(prefix="stigmer-tests-")
     atexit.register(_forget, os.environ["STIGMER_TEST_HOME"], os.getpid())
 os.environ["STIGMER_HOME"] = os.environ["STIGMER_TEST_HOME"]
-if "REDIS_URL" in os.environ and "PYTEST_XDIST_WORKER" in os.environ:
-    # Each worker of pytest-xdist has a database of its own there too, and its children the same.
-    _server, _, _ = os.environ["REDIS_URL"].rpartition("/")
-    os.environ["REDIS_URL"] = f"{_server}/{1 + int(os.environ['PYTEST_XDIST_WORKER'][2:])}"
 
 from stigmer.settings import *  # noqa: F403
 

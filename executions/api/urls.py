@@ -1,10 +1,16 @@
 """The addresses of executions, under /api/v1."""
 
-from django.urls import include, path
+from django.urls import URLPattern, include, path
 
 from executions.api.views import agents, live, runners, workflows
+from stigmer.http.views import Door
 
 COMMANDS = ("cancel", "terminate", "pause", "resume", "recover")
+
+
+def _commands(view: type[Door]) -> list[URLPattern]:
+    return [path(f"/<str:execution>/{name}", view.as_view(command=name)) for name in COMMANDS]
+
 
 # What many requests go through is found by few comparisons.
 _WORKFLOWS = [
@@ -18,10 +24,7 @@ _WORKFLOWS = [
     path("/<str:execution>/stream", live.WorkflowStream.as_view()),
     path("/<str:execution>/signals", workflows.Signals.as_view()),
     path("/<str:execution>/tasks/<path:task>/approval", workflows.TaskApproval.as_view()),
-    *(
-        path(f"/<str:execution>/{name}", workflows.WorkflowCommand.as_view(command=name))
-        for name in COMMANDS
-    ),
+    *_commands(workflows.WorkflowCommand),
 ]
 _AGENTS = [
     path("", agents.AgentExecutions.as_view()),
@@ -29,10 +32,7 @@ _AGENTS = [
     path("/<str:execution>", agents.AgentExecution.as_view()),
     path("/<str:execution>/stream", live.AgentStream.as_view()),
     path("/<str:execution>/status", agents.AgentStatus.as_view()),
-    *(
-        path(f"/<str:execution>/{name}", agents.AgentCommand.as_view(command=name))
-        for name in COMMANDS
-    ),
+    *_commands(agents.AgentCommand),
 ]
 
 urlpatterns = [

@@ -53,6 +53,13 @@ class DenyingAuthorizer:
         return Decision(Verdict.DENY, "secret reason")
 
 
+class NothingScope:
+    """A read scope that knows without a query that there is nothing."""
+
+    def restrict(self, queryset: Any, principal: Caller, kind: str) -> Any:
+        return queryset.none()
+
+
 def _caller(role: str | None, *, admin: bool = False) -> Caller:
     roles = {} if role is None else {"acme": role}
     return Caller("prn_x", "somebody", "human", admin, roles)
@@ -144,3 +151,14 @@ def test_a_single_team_may_allow_everything_that_exists(as_: As, settings: Any) 
     assert mallory.patch("/organizations/acme", {"name": "Ours"}).status_code == 200
     assert mallory.get("/organizations/nowhere").status_code == 404
     assert mallory.get("/organizations/nowhere/members").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/work-items", "/workflow-executions", "/organizations"])
+@pytest.mark.django_db
+def test_a_scope_may_know_that_there_is_nothing(as_: As, settings: Any, path: str) -> None:
+    alice = as_("alice")
+    settings.STIGMER_LIST_READ_SCOPE = f"{HERE}.NothingScope"
+
+    answer = alice.get(path)
+
+    assert (answer.status_code, answer.json()["items"]) == (200, [])

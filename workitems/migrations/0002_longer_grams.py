@@ -1,4 +1,7 @@
-"""Titles are searched by grams of five characters; writes go on while the index is built."""
+"""Titles are searched by grams of five characters; writes go on while the index is built.
+
+Outside of a transaction, so every step may follow a run that was killed anywhere.
+"""
 
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
@@ -26,6 +29,10 @@ class Migration(migrations.Migration):
     dependencies = [("workitems", "0001_work_items")]
     operations = [
         migrations.RunSQL(_created("stigmer_grams5", 5), _dropped("stigmer_grams5")),
+        # What a killed build left is invalid, and its name is taken.
+        migrations.RunSQL(
+            "DROP INDEX CONCURRENTLY IF EXISTS work_item_title_grams5", migrations.RunSQL.noop
+        ),
         AddIndexConcurrently(
             "workitemtitle", GinIndex(Grams("folded"), name="work_item_title_grams5")
         ),
